@@ -1,0 +1,101 @@
+/*
+ * foretrain: how long a training takes on a cluster of different devices, from small measurements.
+ *
+ * The C library: forecasts from numbers in memory. It reads no files, prints nothing, keeps no
+ * state and may be called from any thread. All quantities are SI: seconds, bytes, bytes per second.
+ */
+#ifndef FORETRAIN_H
+#define FORETRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FT_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define FT_API __attribute__((visibility("default")))
+#else
+#define FT_API
+#endif
+
+/* What was measured of one device type (method: docs/model.md, "Symbols"). */
+struct ft_device_type {
+    double
+        load_s; /* L: interval at which the loader can deliver a mini-batch, plus the copy; >= 0 */
+    double forward_s;        /* F: forward, all operators of one step; > 0 or >= 0 */
+    double first_backward_s; /* B1: the first backward operator; >= 0 */
+};
+
+/* A ring of devices of those types. */
+struct ft_ring {
+    size_t n_devices;            /* N >= 1 */
+    const int *type;             /* [n_devices], index of the type of the device at each position */
+    const double *bandwidth_Bps; /* [n_devices], from position i to i+1 (mod n_devices); > 0. May be
+                                    NULL for N = 1 */
+    double payload_bytes;        /* S: bytes of gradients that are all-reduced per step; >= 0 */
+};
+
+/* The closed form's forecast of one device. */
+struct ft_device_forecast {
+    double load_s;   /* L(i) */
+    double ring_s;   /* T_ring(i) = 2 (N-1) (S/N) / B(i,i+1) */
+    double device_s; /* T_dev(i) = F(i) + B1(i) + T_ring(i) */
+    double step_s;   /* T(i) = max(T_dev(i), L(i)) */
+};
+
+struct ft_step_forecast {
+    double step_s;     /* T_step = max over i of T(i) */
+    size_t deciding;   /* the first position with T(i) = T_step */
+    bool load_decides; /* L(deciding) > T_dev(deciding) */
+};
+
+enum { FT_MESSAGE_SIZE = 256 };
+
+/*
+ * Step time by the closed form (docs/model.md, "The closed form").
+ *
+ *   type     [n_types]
+ *   device   [ring->n_devices], out; may be NULL
+ *   step     out
+ *   message  [FT_MESSAGE_SIZE], out on failure; may be NULL
+ *
+ * Returns false, leaving the outputs untouched, when a value is negative, not finite or out of
+ * range. O(N).
+ */
+FT_API bool ft_closed_form(const struct ft_device_type *type, size_t n_types,
+                           const struct ft_ring *ring, struct ft_device_forecast *device,
+                           struct ft_step_forecast *step, char *message);
+
+/* How the training data goes over the devices of each type. */
+struct ft_share {
+    double n_devices; /* n_t */
+    double batch;     /* b_t, samples or bytes per device and step; > 0 */
+    double data;      /* D_t, in the unit of batch; 0 for all types: in proportion to the batch */
+};
+
+struct ft_epoch_forecast {
+    double iterations;     /* I, of one epoch; whole */
+    double rounds;         /* total / sum of n_t D_t; 0 where no data per device was given */
+    bool unbalanced;       /* the types' D_t/b_t differ by more than 1 %: some run out early */
+    size_t last_to_finish; /* the type with the largest D_t/b_t */
+};
+
+/*
+ * Iterations of one epoch (docs/model.md, "Iterations"): ceil(rounds * max D_t/b_t), or ceil(total
+ * / sum n_t b_t) where no data per device is given. `total` is in the unit of batch and data. Fails
+ * when a value is not above 0, not finite, or some types have data and others not.
+ */
+FT_API bool ft_epoch(const struct ft_share *share, size_t n_types, double total,
+                     struct ft_epoch_forecast *epoch, char *message);
+
+FT_API const char *ft_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

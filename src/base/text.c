@@ -1,0 +1,139 @@
+/* Edit distance over two rows; words longer than a key ever is are not compared. */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_WORD = 64 };
+
+static int substitution_cost(char a, char b)
+{
+    if (a == b)
+        return 0;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : 2;
+}
+
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Twice the Levenshtein distance, a change of case costing half. */
+static int distance(const char *a, size_t length_a, const char *b, size_t length_b)
+{
+    int row[LONGEST_WORD + 1];
+    for (size_t j = 0; j <= length_b; j++)
+        row[j] = 2 * (int)j;
+    for (size_t i = 1; i <= length_a; i++) {
+        int diagonal = row[0];
+        row[0] = 2 * (int)i;
+        for (size_t j = 1; j <= length_b; j++) {
+            int replaced = diagonal + substitution_cost(a[i - 1], b[j - 1]);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 2);
+        }
+    }
+    return row[length_b];
+}
+
+const char *text_nearest(const char *text, const char *const *word, size_t n)
+{
+    size_t length = strlen(text);
+    if (length == 0 || length > LONGEST_WORD)
+        return NULL;
+    const char *nearest = NULL;
+    int least = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t word_length = strlen(word[i]);
+        if (word_length > LONGEST_WORD)
+            continue;
+        int d = distance(text, length, word[i], word_length);
+        int limit = 2 * (int)((length > word_length ? length : word_length) + 1) / 3;
+        if (d <= (limit > 2 ? limit : 2) && (!nearest || d < least)) {
+            nearest = word[i];
+            least = d;
+        }
+    }
+    return nearest;
+}
+
+void text_add_n(struct text *text, const char *addition, size_t length)
+{
+    if (text->capacity - text->length < length + 1) {
+        size_t capacity = 2 * (text->length + length + 1);
+        text->data = memory_resize(text->data, capacity, 1);
+        text->capacity = capacity;
+    }
+    memcpy(text->data + text->length, addition, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void text_add(struct text *text, const char *addition)
+{
+    text_add_n(text, addition, strlen(addition));
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *addition = NULL;
+    int length = vasprintf(&addition, format, args);
+    va_end(args);
+    if (length < 0)
+        memory_exhausted();
+    text_add_n(text, addition, (size_t)length);
+    free(addition);
+}
+
+void text_free(struct text *text)
+{
+    free(text->data);
+    *text = (struct text){0};
+}
+
+/* Length of the valid UTF-8 character at `s` (1 to 4), or 0. C1 controls (U+0080 to U+009F) count
+ * as invalid. */
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
+               : (s[0] & 0xf0) == 0xe0        ? 3
+               : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                              : 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
+    bool beyond = s[0] == 0xf4 && s[1] >= 0x90;
+    bool control = s[0] == 0xc2 && s[1] < 0xa0;
+    return overlong || surrogate || beyond || control ? 0 : n;
+}
+
+char *text_printable(struct arena *arena, const char *text, int keep_lines)
+{
+    struct text out = {0};
+    for (const char *s = text; *s;) {
+        unsigned char c = (unsigned char)*s;
+        bool kept_space = keep_lines && (c == '\n' || c == '\t');
+        size_t n = utf8_length((const unsigned char *)s);
+        if ((c < ' ' && !kept_space) || c == 0x7f || n == 0) {
+            text_format(&out, "\\x%02x", c);
+            s++;
+        } else {
+            text_add_n(&out, s, n);
+            s += n;
+        }
+    }
+    char *copy = arena_copy(arena, out.data ? out.data : "");
+    text_free(&out);
+    return copy;
+}

@@ -1,0 +1,34 @@
+/* Small helpers on text: the nearest word, text that grows, and making foreign text safe to show.
+ */
+#ifndef FORETRAIN_BASE_TEXT_H
+#define FORETRAIN_BASE_TEXT_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+/*
+ * The word of `word[n]` nearest to `text` by edit distance (letters' case counts half), or NULL
+ * where none is near enough to be meant. Ties go to the first. O(n * length^2).
+ */
+const char *text_nearest(const char *text, const char *const *word, size_t n);
+
+/* Text that grows; a zeroed struct is empty. `data` is NULL or ends with a zero. */
+struct text {
+    char *data;
+    size_t length;
+    size_t capacity;
+};
+
+void text_add(struct text *text, const char *addition);
+void text_add_n(struct text *text, const char *addition, size_t length);
+__attribute__((format(printf, 2, 3))) void text_format(struct text *text, const char *format, ...);
+void text_free(struct text *text);
+
+/*
+ * `text` with control characters, escape sequences and broken UTF-8 written as \xHH, so that what a
+ * host or a user's file says cannot drive the terminal. Newlines and tabs stay when `keep_lines`.
+ */
+char *text_printable(struct arena *arena, const char *text, int keep_lines);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * The job file: what to train, with which data, on how many of which devices, joined how, in which
+ * ring order.
+ *
+ * docs/formats.md, "The job file", is the schema. Reading checks everything that needs no other
+ * file and no host; all errors of a file are reported together. Everything is SI inside; strings
+ * live in the arena.
+ */
+#ifndef FORETRAIN_JOB_JOB_H
+#define FORETRAIN_JOB_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* An amount of data: bytes or samples; UNIT_NONE: not given. */
+enum amount_unit { AMOUNT_NONE, AMOUNT_BYTES, AMOUNT_SAMPLES };
+struct amount {
+    double value;
+    enum amount_unit unit;
+};
+
+enum model_kind { MODEL_NONE, MODEL_SCRIPT, MODEL_ENTRY, MODEL_LAYERS };
+
+struct job_model {
+    enum model_kind kind;
+    const char *script; /* absolute or relative to the job's folder, as written */
+    const char **args;  /* [n_args], placeholders not filled in */
+    size_t n_args;
+    bool spawns_ranks;      /* the script starts its own ranks: one process a host */
+    const char *entry_file; /* "model.py" of "model.py:build" */
+    const char *entry_function;
+    const char *json; /* entry: its keyword args as a JSON object, "{}" without; layers:
+                         {"input","layers","loss","optimizer"}; else NULL */
+};
+
+struct job_data {
+    const char *path;    /* folder of the training set, or NULL */
+    const char *list;    /* file with one path a line, or NULL */
+    struct amount size;  /* of the whole set; AMOUNT_NONE: not given */
+    double n_samples;    /* 0: not given */
+    double sample_bytes; /* 0: not given */
+    uint64_t seed;
+    int workers;     /* loader workers of the built-in loop */
+    bool warm_cache; /* cache: warm */
+};
+
+enum collective { COLLECTIVE_RING };
+
+struct job_training {
+    double epochs; /* whole number >= 1 */
+    enum collective collective;
+    int first, last; /* counted window, from 1, both included */
+    int n_profiled;  /* iterations under the profiler after the window */
+};
+
+struct job_variable {
+    const char *name, *value;
+};
+
+/* One entry of a host list: `name` is what ssh and iperf3 take; `n_devices` its slots. */
+struct job_host {
+    const char *name;
+    int n_devices;
+};
+
+struct job_device_type {
+    const char *name;
+    int64_t count;      /* n_t */
+    struct amount data; /* D_t, AMOUNT_NONE: not given (then proportional to batch) */
+    int64_t batch;      /* b_t, samples */
+    struct job_host
+        *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
+    size_t n_hosts;
+    int subsystem_devices;           /* n: 2 unless given; 1: compute only */
+    struct job_host *subsystem_host; /* [n_subsystem_hosts], subsystem: {hosts: ...}; none: the
+                                        first of `host` */
+    size_t n_subsystem_hosts;
+    bool allow_full;
+    const char *device;  /* torch device kind: "cpu", "cuda", "mlu", "npu", "xpu" */
+    const char *backend; /* "gloo", "nccl", ...; never NULL: by device where not given */
+    const char *python;  /* or NULL */
+    const char *profile; /* path of a profile given instead of measured, or NULL */
+    const char *
+        *cpus; /* [n_cpus] CPU lists ("0", "2-3"), rank r of the sub-system uses [r % n_cpus] */
+    size_t n_cpus;
+    struct job_variable *env; /* [n_env] */
+    size_t n_env;
+    struct place place; /* of the type's name, for later errors */
+};
+
+enum link_where { LINK_ANYWHERE, LINK_WITHIN_HOST, LINK_ACROSS_HOSTS };
+
+/* A class of links between two device types (unordered unless `directed`). */
+struct job_link {
+    int from_type, to_type;
+    enum link_where where;
+    bool directed; /* from/to instead of between */
+    double bandwidth_Bps;
+    double latency_s; /* 0: not given */
+    struct place place;
+};
+
+enum launcher_kind { LAUNCHER_LOCAL, LAUNCHER_SSH, LAUNCHER_SLURM };
+
+struct job_launcher {
+    enum launcher_kind kind;
+    double stall_timeout_s; /* no progress for this long ends a sub-system; default 600 */
+    double timeout_s;       /* a whole sub-system; 0: no limit */
+};
+
+enum subsystems { SUBSYSTEMS_EACH, SUBSYSTEMS_TOGETHER };
+
+struct job {
+    const char *file;   /* as the user named it */
+    const char *folder; /* of the file: relative paths are relative to it */
+    const char *text;   /* the whole file as read */
+    const char *name;
+    struct job_model model;
+    struct job_data data;
+    struct job_training training;
+    struct job_device_type *type; /* [n_types], in file order */
+    int n_types;
+    struct job_link *link; /* [n_links] */
+    size_t n_links;
+    const char *network_file; /* network.measured, or NULL */
+    struct place network_place;
+    enum subsystems subsystems;
+    bool one_ring;
+    struct job_launcher launcher;
+
+    /* The ring: devices are numbered type by type in file order, 0 <= d < n_devices. */
+    size_t n_devices; /* N */
+    size_t *ring;     /* [n_devices], device at each position; NULL: as listed, position = device */
+};
+
+/* Reads and checks a job file ("-": standard input). All its errors are in `e`, joined. */
+bool job_load(struct arena *arena, const char *path, struct job *job, struct error *e);
+
+/* The same from text in memory; `file` and `folder` are for messages and paths. */
+bool job_parse(struct arena *arena, const char *text, size_t length, const char *file,
+               const char *folder, struct job *job, struct error *e);
+
+/* Device at a ring position. */
+size_t job_ring_device(const struct job *job, size_t position);
+
+/* Type of a device. O(n_types). */
+int job_device_type(const struct job *job, size_t device);
+
+/* Host of a device, or NULL where the type has no hosts; `slot` (may be NULL) its number on that
+ * host, from 0 in type order. */
+const char *job_device_host(const struct job *job, size_t device, int *slot);
+
+/* Name of a device: "host", "host:slot" where the host has several, "type-index" where there are no
+ * hosts (index from 0). */
+char *job_device_name(struct arena *arena, const struct job *job, size_t device);
+
+enum { JOB_NO_TYPE = -1 };
+/* Index of a type by name, or JOB_NO_TYPE. */
+int job_find_type(const struct job *job, const char *name);
+
+/* A path of the job relative to its folder. */
+char *job_path(struct arena *arena, const struct job *job, const char *path);
+
+/*
+ * What must hold before sub-systems can be measured: a model, hosts for every type without a given
+ * profile, the training data, files that exist. Fails with all that is missing.
+ */
+bool job_check_measurable(struct arena *arena, const struct job *job, struct error *e);
+
+/* Hosts of a type's sub-system, one entry a rank: name of the host of each rank; `host` is
+ * [subsystem_devices]. Distinct hosts first. */
+void job_subsystem_hosts(const struct job_device_type *type, const char **host);
+
+#endif

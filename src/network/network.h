@@ -1,0 +1,72 @@
+/*
+ * Bandwidth and latency between devices: a matrix over hosts (measured or given), and the job's
+ * classes of links.
+ *
+ * Every value says where it came from. docs/formats.md, "The network", has the file formats.
+ */
+#ifndef FORETRAIN_NETWORK_NETWORK_H
+#define FORETRAIN_NETWORK_NETWORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "job/job.h"
+
+enum link_source {
+    LINK_UNKNOWN = 0,
+    LINK_MEASURED, /* by iperf3 */
+    LINK_GIVEN,    /* in the job or in a file of the user's */
+    LINK_FILLED,   /* filled in: the other direction's value */
+};
+const char *link_source_name(enum link_source source);
+
+struct link {
+    double bandwidth_Bps;
+    double latency_s;
+    enum link_source source;
+};
+
+/* A matrix over names (hosts, or device names); a name with itself is the link between two devices
+ * on one host. */
+struct network {
+    const char **name; /* [n], sorted */
+    size_t n;
+    struct link *link; /* [n][n] row-major, from row to column */
+};
+
+/* Reads an adjacency list (from,to,bandwidth[,latency][,source]) or a square matrix. */
+bool network_read(struct arena *arena, const char *path, struct network *network, struct error *e);
+
+/* The same from text in memory. */
+bool network_parse(struct arena *arena, const char *text, const char *file, struct network *network,
+                   struct error *e);
+
+/* Adjacency list as text: from,to,bandwidth_Bps,latency_s,source; malloc'ed by struct text. */
+struct text;
+void network_format(const struct network *network, struct text *out);
+
+/*
+ * The link from one device to another: the matrix by device name, then by host; then the most
+ * specific class of the job (within a host or across hosts before anywhere). `network` may be NULL.
+ * Fails naming both devices and what to give where none has a value.
+ */
+bool network_link(const struct network *network, const struct job *job, size_t from, size_t to,
+                  struct link *link, struct error *e);
+
+/*
+ * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices). All missing neighbours
+ * are reported together, by class.
+ */
+bool network_ring(const struct network *network, const struct job *job, struct link *link,
+                  struct error *e);
+
+/*
+ * The slowest link of the ring in a type's sub-system, between its hosts. Returns false (no error)
+ * where no value is known.
+ */
+bool network_subsystem_link(const struct network *network, const struct job *job, int type,
+                            struct link *link);
+
+#endif

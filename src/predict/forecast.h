@@ -1,0 +1,75 @@
+/*
+ * The forecast of a job: from the job, the profiles of its device types and the network, to step,
+ * epoch and total time.
+ */
+#ifndef FORETRAIN_PREDICT_FORECAST_H
+#define FORETRAIN_PREDICT_FORECAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "foretrain.h"
+#include "job/job.h"
+#include "network/network.h"
+#include "profile/profile.h"
+
+/* One device type in the forecast. */
+struct type_forecast {
+    const char *name;
+    int64_t count;
+    bool assumed; /* its profile was not measured */
+    double batch; /* samples per device and step: batch times micro-batches */
+    double load_s, forward_s, unsynced_s,
+        first_backward_s; /* L; F without unsynced backward; accumulation's backward; B1 */
+    double ring_s;        /* the largest T_ring of its devices */
+    double step_s;        /* the largest T(i) of its devices */
+    double samples_per_s; /* of one device */
+    double bytes_sent;    /* D as measured */
+    double payload_bytes; /* S from this sub-system */
+    size_t slowest;       /* ring position of its slowest device */
+    bool loading_in_step; /* num_workers = 0 */
+    /* The sub-system forecast from its own profile, beside its measured step: */
+    bool self_known;
+    double self_forecast_s, self_measured_s, self_error; /* relative: forecast / measured - 1 */
+    const char *self_why_not;                            /* where not known */
+};
+
+struct forecast {
+    const char *name;  /* of the job */
+    const char *model; /* "closed-form" */
+    size_t n_devices;
+    double payload_bytes; /* S: mean over the sub-systems */
+    struct ft_step_forecast step;
+    const char *deciding_device,
+        *deciding_next;         /* names: the device that decides, and the one it sends to */
+    const char *deciding_stage; /* "loading", "all-reduce" or "computing" */
+    struct link deciding_link;
+    bool epoch_known; /* false: why_no_epoch says what is missing */
+    const char *why_no_epoch;
+    struct ft_epoch_forecast epoch;
+    double epochs, epoch_s, total_s;
+    double samples_per_s;       /* of the whole system; 0 where samples are not known */
+    double total_samples;       /* per epoch; 0 unknown */
+    struct type_forecast *type; /* [n_types] */
+    int n_types;
+    struct ft_device_forecast *device; /* [n_devices], ring order */
+    struct link *link;                 /* [n_devices], ring order */
+    const char **warning;              /* [n_warnings], whole sentences */
+    size_t n_warnings;
+};
+
+/*
+ * Forecasts a job by the closed form.
+ *
+ *   profile  [job->n_types], in the order of the job's types
+ *   network  or NULL where the job's classes say all
+ *
+ * Fails naming the type and the value that is missing or does not fit (sub-systems whose S differ
+ * by more than 1 %, a profile of another batch, unknown bytes, a link without a value).
+ */
+bool forecast_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                   const struct network *network, struct forecast *forecast, struct error *e);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * A device type's profile: what its sub-system took for each stage of a step, and how many bytes
+ * each device sent.
+ *
+ * docs/formats.md, "The profile" (foretrain.profile/1). Read and written as JSON; samples of
+ * operators and buckets go to a file beside it.
+ */
+#ifndef FORETRAIN_PROFILE_PROFILE_H
+#define FORETRAIN_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/stats.h"
+
+/* Stages of a step, each with a sample per device and counted iteration. */
+enum stage {
+    STAGE_LOADER_INTERVAL,  /* interval at which the loader can deliver a mini-batch */
+    STAGE_WAIT,             /* the step waits for data */
+    STAGE_COPY,             /* mini-batch to the device */
+    STAGE_FORWARD,          /* F: forward and loss, all micro-batches */
+    STAGE_FIRST_BACKWARD,   /* B1 */
+    STAGE_BACKWARD,         /* all backward calls, with the communication that shows */
+    STAGE_BACKWARD_COMPUTE, /* start of the synchronised backward to the last bucket's ready time */
+    STAGE_BACKWARD_UNSYNCED, /* backward calls without all-reduce (accumulation) */
+    STAGE_OPTIMIZER,
+    STAGE_REST,
+    STAGE_STEP,
+    N_STAGES
+};
+
+/* Key of a stage in the file: "forward_s". */
+const char *stage_key(enum stage stage);
+
+struct samples {
+    bool known;    /* false: the profile does not hold it */
+    double *value; /* [n], device by device; NULL where only mean and sd are given */
+    struct stats stats;
+};
+
+struct bucket {
+    double bytes;      /* of gradients */
+    double wire_bytes; /* handed to the collective */
+    struct stats ready_s,
+        done_s; /* since the start of the synchronised backward; done_s.n = 0: unknown */
+};
+
+struct profile_operator {
+    int index;
+    const char *name;
+    struct stats time_s;
+};
+
+struct profile_collective {
+    const char *op, *place;
+    double bytes, count_per_step, span_s;
+};
+
+struct profile_layer {
+    const char *name, *kind, *activation;     /* activation may be NULL */
+    const char *input_shapes, *output_shapes; /* as text: "16x3x32x32" */
+    double n_parameters;
+};
+
+/* One fact that the measurement depended on, for going on: what changed is measured again. */
+struct profile_input {
+    const char *key, *value;
+};
+
+struct profile {
+    const char *file; /* where it was read from, for messages */
+    const char *device_type;
+    bool assumed;     /* basis: "assumed": numbers that nobody measured */
+    const char *note; /* or NULL */
+    const char *date, *framework, *device_name, *backend;
+    int n_devices;        /* n of the sub-system */
+    const char **host;    /* [n_devices], may be NULL */
+    bool shares_host;     /* two of its devices are on one host: the wire was not measured */
+    bool one_ring;        /* measured as part of a mixed ring of `ring_devices` devices */
+    int ring_devices;     /* = n_devices unless one_ring */
+    int first, last;      /* counted window */
+    size_t n_left_out;    /* iterations in the window left out, at the edges of passes */
+    double batch;         /* samples a device takes per micro-batch */
+    double micro_batches; /* per step: 1 without accumulation */
+    int loader_workers;   /* 0: loading is inside the step; -1: no loader was seen */
+    struct samples stage[N_STAGES];
+    double bytes_sent;      /* D: per device and step; 0 for a sub-system of one */
+    bool bytes_measured;    /* by the kernel's counts; false: computed from the buckets */
+    double gradient_bytes;  /* S from the buckets, per step */
+    double interface_bytes; /* sent per step and device by the interface's counters; 0: none */
+    double bytes_read;      /* from storage, per step and device; negative: unknown */
+    double sample_bytes;    /* mean size of a drawn sample; 0: unknown */
+    double profiler_ratio;  /* step with profiler over step without; 0: not profiled */
+    struct bucket *bucket;  /* [n_buckets] */
+    size_t n_buckets;
+    struct profile_operator *forward_op, *backward_op;
+    size_t n_forward_ops, n_backward_ops;
+    struct profile_collective *collective;
+    size_t n_collectives;
+    struct profile_layer *layer;
+    size_t n_layers;
+    const char *loss, *optimizer; /* or NULL */
+    double n_parameters, parameter_bytes;
+    const char **note_line; /* [n_notes]: what the worker said must be known */
+    size_t n_notes;
+    struct profile_input *input; /* [n_inputs] */
+    size_t n_inputs;
+};
+
+bool profile_read(struct arena *arena, const char *path, struct profile *profile, struct error *e);
+
+/* Writes `path` and, where operators or buckets have samples, `path` with ".samples.json" instead
+ * of ".json". */
+bool profile_write(const char *path, const struct profile *profile, struct error *e);
+
+/*
+ * Makes the profile of one device type from the records of its ranks (`record[n]`, paths of
+ * rankN.jsonl). Counts the window first..last; iterations marked edge are left out and counted.
+ * Fails when a record is incomplete, ranks disagree, or no iteration is left.
+ */
+bool profile_from_records(struct arena *arena, const char *const *record, size_t n,
+                          struct profile *profile, struct error *e);
+
+#endif
