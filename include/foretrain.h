@@ -26,7 +26,7 @@ extern "C" {
 struct ft_device_type {
     double
         load_s; /* L: interval at which the loader can deliver a mini-batch, plus the copy; >= 0 */
-    double forward_s;        /* F: forward, all operators of one step; > 0 or >= 0 */
+    double forward_s;        /* F: forward, all operators of one step; >= 0 */
     double first_backward_s; /* B1: the first backward operator; >= 0 */
 };
 
