@@ -1,0 +1,45 @@
+# The front door: `make run` shows foretrain at work on this machine, `make test` proves it.
+
+BUILD := build
+CONFIGURE := cmake -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=$(or $(PREFIX),/usr/local)
+
+.PHONY: help build run test lint format bench install clean
+
+help:
+	@echo 'make run      install what is missing, build, and forecast examples/quickstart on this machine (4 min)'
+	@echo 'make test     install what tests need, build and run them all'
+	@echo 'make build    build only: $(BUILD)/gcc/foretrain'
+	@echo 'make install  install under PREFIX (default /usr/local)'
+	@echo 'make bench    measure speed, as ratios'
+	@echo 'make lint     format, clang-tidy, cppcheck, man pages'
+	@echo 'make format   format the C code'
+	@echo 'make clean    remove $(BUILD)/'
+
+build:
+	@scripts/install-deps run
+	@$(CONFIGURE) -S . -B $(BUILD)/gcc -DFORETRAIN_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD)/gcc
+
+run: build
+	@scripts/quickstart $(BUILD)/gcc/foretrain
+
+test:
+	@scripts/install-deps test
+	@scripts/test $(BUILD)
+
+lint:
+	@scripts/install-deps test
+	@$(CONFIGURE) -S . -B $(BUILD)/clang -DCMAKE_C_COMPILER=clang -DFORETRAIN_FUZZ=ON -DFORETRAIN_VARIANT=clang >/dev/null
+	@scripts/lint $(BUILD)/clang
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+bench: build
+	@bench/run $(BUILD)/gcc/foretrain
+
+install: build
+	@cmake --install $(BUILD)/gcc
+
+clean:
+	@rm -rf $(BUILD)

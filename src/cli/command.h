@@ -1,0 +1,32 @@
+/* The commands: each `cmd_NAME.c` holds one, and main.c their table. */
+#ifndef FORETRAIN_CLI_COMMAND_H
+#define FORETRAIN_CLI_COMMAND_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "cli/options.h"
+
+/*
+ * One command. `run` prints its result to standard output and returns true, or describes what failed; `options->args`
+ * has between `min_args` and `max_args` words.
+ */
+struct command {
+    const char *name;
+    const char *args;    /* as in the synopsis: "JOB" */
+    const char *summary; /* one line */
+    const char *help;    /* paragraphs behind the options */
+    unsigned accepts;    /* bits of enum option_bit */
+    int min_args, max_args;
+    bool (*run)(const struct options *options, struct error *e);
+};
+
+extern const struct command command_init;
+extern const struct command command_doctor;
+extern const struct command command_run;
+extern const struct command command_measure;
+extern const struct command command_bandwidth;
+extern const struct command command_predict;
+extern const struct command command_show;
+
+#endif

@@ -1,0 +1,111 @@
+/* foretrain's main: finds the command, runs it, prints what failed and turns it into the exit status. */
+#include <argp.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "foretrain.h"
+
+static const struct command *const table[] = {
+    &command_init,      &command_doctor,  &command_run,  &command_measure,
+    &command_bandwidth, &command_predict, &command_show,
+};
+enum { N_COMMANDS = sizeof table / sizeof *table };
+
+const char *argp_program_version = "foretrain " FT_VERSION;
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: foretrain COMMAND [OPTION...] [ARGUMENT...]\n"
+          "Tells how long a training takes on a cluster of different devices, before it runs there.\n\n",
+          out);
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        char synopsis[64];
+        snprintf(synopsis, sizeof synopsis, "%s %s", table[i]->name, table[i]->args);
+        fprintf(out, "  %-16s %s\n", synopsis, table[i]->summary);
+    }
+    fputs("  help [COMMAND]   what a command does, and its options\n\n"
+          "Start with:  foretrain init > job.yaml\n"
+          "Exit status: 0 done, 1 a check failed, 2 usage, 3 bad input, 4 files, 5 a host or a child failed.\n"
+          "More: man foretrain, man foretrain-job\n",
+          out);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(table[i]->name, name) == 0)
+            return table[i];
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    const char *word[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        word[i] = table[i]->name;
+    const char *nearest = text_nearest(name, word, N_COMMANDS);
+    fprintf(stderr, "foretrain: there is no command '%s'", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fputs("; see 'foretrain help'\n", stderr);
+    return ERROR_USAGE;
+}
+
+static int show_help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stdout);
+        return 0;
+    }
+    const struct command *command = find_command(argv[1]);
+    if (!command)
+        return unknown_command(argv[1]);
+    char name[] = "", help[] = "--help";
+    char *help_argv[] = {name, help, NULL};
+    struct options options = {0};
+    options_parse(command, 2, help_argv, &options);
+    return 0;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct options options = {0};
+    options_parse(command, argc, argv, &options);
+    console_start(options.quiet);
+    struct error e = {0};
+    if (command->run(&options, &e) && (fflush(stdout) != 0 || ferror(stdout)))
+        error_set(&e, ERROR_FILE, "cannot write to standard output");
+    console_finish();
+    int status = (int)e.kind;
+    if (e.kind != ERROR_NONE)
+        console_error(&e);
+    error_clear(&e);
+    return console_interrupted() ? 128 + console_interrupted() : status;
+}
+
+int main(int argc, char **argv)
+{
+    argp_err_exit_status = ERROR_USAGE;
+    signal(SIGPIPE, SIG_IGN);
+    const char *word = argc > 1 ? argv[1] : "";
+    if (argc < 2) {
+        print_help(stderr);
+        return ERROR_USAGE;
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts(argp_program_version);
+        return 0;
+    }
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        strcmp(word, "-?") == 0)
+        return show_help(argc - 1, argv + 1);
+    const struct command *command = find_command(word);
+    return command ? run_command(command, argc - 1, argv + 1) : unknown_command(word);
+}

@@ -1,0 +1,34 @@
+/* Options of all commands: one list, of which each command accepts some. */
+#ifndef FORETRAIN_CLI_OPTIONS_H
+#define FORETRAIN_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+enum option_bit {
+    OPTION_RUN = 1 << 0,
+    OPTION_JSON = 1 << 1,
+    OPTION_CSV = 1 << 2,
+    OPTION_QUIET = 1 << 3,
+    OPTION_AGAIN = 1 << 4,
+    OPTION_OUTPUT = 1 << 5,
+    OPTION_FORCE = 1 << 6,
+    OPTION_PRINT_PYTHON = 1 << 7,
+};
+
+struct options {
+    const char *run; /* folder, or NULL: runs/NAME */
+    bool json, csv, quiet, again, force, print_python;
+    const char *output; /* or NULL */
+    char **args;        /* [n_args], the words that are no options */
+    int n_args;
+};
+
+struct command;
+
+/*
+ * Reads the options of a command from argv (argv[0] is the command's name). Prints help or a usage error and exits where
+ * the command line asks for it (status 0 or 2).
+ */
+void options_parse(const struct command *command, int argc, char **argv, struct options *options);
+
+#endif
