@@ -1,0 +1,145 @@
+/*
+ * A process group alone does not hold them all: a script may start its ranks in sessions of their
+ * own. The mark in the environment is inherited by whatever a child starts.
+ */
+#include "base/descendants.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+struct process {
+    pid_t pid, parent, group, session;
+    char state;
+};
+
+/* Reads a small file of /proc; false where the process is gone or not ours to read. */
+static bool read_entry(pid_t pid, const char *name, struct text *content)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    char buffer[4096];
+    for (ssize_t n; (n = read(fd, buffer, sizeof buffer)) > 0;)
+        text_add_n(content, buffer, (size_t)n);
+    close(fd);
+    return content->length > 0;
+}
+
+/* /proc/PID/stat: the name in parentheses may hold anything, so fields count from the last one. */
+static bool read_process(pid_t pid, struct process *process)
+{
+    struct text content = {0};
+    struct process found = {.pid = pid};
+    const char *name_end = read_entry(pid, "stat", &content) ? strrchr(content.data, ')') : NULL;
+    bool ok = name_end && sscanf(name_end + 1, " %c %d %d %d", &found.state, &found.parent,
+                                 &found.group, &found.session) == 4;
+    text_free(&content);
+    if (ok)
+        *process = found;
+    return ok;
+}
+
+/* Whether one of the zero-separated variables is `mark`. */
+static bool has_mark(const struct text *environment, const char *mark)
+{
+    for (size_t i = 0; i < environment->length; i += strlen(environment->data + i) + 1) {
+        if (strcmp(environment->data + i, mark) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_marked(pid_t pid, const struct child *child, size_t n)
+{
+    struct text environment = {0};
+    bool marked = false;
+    if (read_entry(pid, "environ", &environment)) {
+        for (size_t i = 0; i < n && !marked; i++)
+            marked = child[i].pid != 0 && has_mark(&environment, child[i].mark);
+    }
+    text_free(&environment);
+    return marked;
+}
+
+/* Groups and sessions from outside of a container show as 0, as a child does that was not started.
+ */
+static bool is_child(pid_t pid, const struct child *child, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (pid > 0 && child[i].pid == pid)
+            return true;
+    }
+    return false;
+}
+
+static bool descends(const struct process *process, const struct child *child, size_t n)
+{
+    if (process->pid <= 1 || process->pid == getpid() || is_child(process->pid, child, n))
+        return false;
+    return is_child(process->group, child, n) || is_child(process->session, child, n) ||
+           is_marked(process->pid, child, n);
+}
+
+static void remember(struct descendants *found, pid_t pid)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        if (found->pid[i] == pid)
+            return;
+    }
+    if (found->n == found->capacity) {
+        found->capacity = found->capacity ? 2 * found->capacity : 16;
+        found->pid = memory_resize(found->pid, found->capacity, sizeof *found->pid);
+    }
+    found->pid[found->n++] = pid;
+}
+
+/* A zombie has no environment to know it by: it was remembered while it lived. */
+static bool is_alive(const struct process *process)
+{
+    return process->state != 'Z' && process->state != 'X';
+}
+
+size_t descendants_signal(const struct child *child, size_t n, int signal,
+                          struct descendants *found)
+{
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return 0;
+    size_t n_alive = 0;
+    for (struct dirent *entry; (entry = readdir(proc));) {
+        struct process process;
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            !read_process((pid_t)atoi(entry->d_name), &process) || !descends(&process, child, n))
+            continue;
+        remember(found, process.pid);
+        if (!is_alive(&process))
+            continue;
+        n_alive++;
+        if (signal)
+            kill(process.pid, signal);
+    }
+    closedir(proc);
+    return n_alive;
+}
+
+void descendants_reap(const struct descendants *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        waitpid(found->pid[i], NULL, WNOHANG);
+}
+
+void descendants_free(struct descendants *found)
+{
+    free(found->pid);
+    *found = (struct descendants){0};
+}
