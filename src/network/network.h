@@ -28,6 +28,9 @@ struct link {
     enum link_source source;
 };
 
+/* So many names a network may hold; beyond it, classes of links say more in less. */
+enum { NETWORK_MOST_NAMES = 8192 };
+
 /* A matrix over names (hosts, or device names); a name with itself is the link between two devices
  * on one host. */
 struct network {
@@ -36,12 +39,23 @@ struct network {
     struct link *link; /* [n][n] row-major, from row to column */
 };
 
-/* Reads an adjacency list (from,to,bandwidth[,latency][,source]) or a square matrix. */
+/*
+ * Reads an adjacency list (from,to,bandwidth[,latency][,source]) or a square matrix. A direction
+ * without a value takes the other direction's and is LINK_FILLED. All errors of the file are
+ * reported together. O(length + n^2).
+ */
 bool network_read(struct arena *arena, const char *path, struct network *network, struct error *e);
 
 /* The same from text in memory. */
 bool network_parse(struct arena *arena, const char *text, const char *file, struct network *network,
                    struct error *e);
+
+/* Index of a name, or NETWORK_NO_NAME. O(log n). */
+enum { NETWORK_NO_NAME = -1 };
+long network_find(const struct network *network, const char *name);
+
+/* Fills in directions without a value from the other direction. O(n^2). */
+void network_fill(struct network *network);
 
 /* Adjacency list as text: from,to,bandwidth_Bps,latency_s,source; malloc'ed by struct text. */
 struct text;
@@ -49,15 +63,17 @@ void network_format(const struct network *network, struct text *out);
 
 /*
  * The link from one device to another: the matrix by device name, then by host; then the most
- * specific class of the job (within a host or across hosts before anywhere). `network` may be NULL.
+ * specific class of the job (within a host or across hosts before anywhere, directed before
+ * undirected). A device without a host counts as alone on its host. `network` may be NULL.
  * Fails naming both devices and what to give where none has a value.
  */
 bool network_link(const struct network *network, const struct job *job, size_t from, size_t to,
                   struct link *link, struct error *e);
 
 /*
- * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices). All missing neighbours
- * are reported together, by class.
+ * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices); a ring of one has no
+ * link, link[0] is LINK_UNKNOWN. All missing neighbours are reported together, by class.
+ * O(n_devices).
  */
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e);

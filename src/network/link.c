@@ -1,0 +1,279 @@
+/*
+ * Which value a link has: the matrix by name first, then the job's classes. Names and hosts are
+ * looked up once for each device, so that a ring costs O(N), and nothing at all on names where
+ * there is no matrix.
+ */
+#include "network/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One end of a link: what the matrix and the classes know it by. */
+struct end {
+    int type;
+    const char *host; /* or NULL */
+    long device_name; /* index in the matrix, or NETWORK_NO_NAME */
+    long host_name;
+};
+
+static long find_name(const struct network *network, const char *name)
+{
+    return network && name ? network_find(network, name) : NETWORK_NO_NAME;
+}
+
+static struct end end_of_host(const struct network *network, int type, const char *host)
+{
+    return (struct end){type, host, NETWORK_NO_NAME, find_name(network, host)};
+}
+
+static struct end end_of_device(const struct network *network, const struct job *job, size_t device)
+{
+    struct end end =
+        end_of_host(network, job_device_type(job, device), job_device_host(job, device, NULL));
+    if (network && network->n) {
+        struct arena scratch = {0};
+        end.device_name = find_name(network, job_device_name(&scratch, job, device));
+        arena_free(&scratch);
+    }
+    return end;
+}
+
+static bool in_matrix(const struct network *network, long from, long to, struct link *link)
+{
+    if (from == NETWORK_NO_NAME || to == NETWORK_NO_NAME)
+        return false;
+    *link = network->link[(size_t)from * network->n + (size_t)to];
+    return link->source != LINK_UNKNOWN;
+}
+
+static bool share_host(const struct end *a, const struct end *b)
+{
+    return a->host && b->host && strcmp(a->host, b->host) == 0;
+}
+
+static bool class_joins(const struct job_link *class, const struct end *from, const struct end *to)
+{
+    enum link_where where = share_host(from, to) ? LINK_WITHIN_HOST : LINK_ACROSS_HOSTS;
+    bool forth = class->from_type == from->type && class->to_type == to->type;
+    bool back = class->from_type == to->type && class->to_type == from->type;
+    return (class->where == LINK_ANYWHERE || class->where == where) &&
+           (forth || (back && !class->directed));
+}
+
+static int how_specific(const struct job_link *class)
+{
+    return 2 * (class->where != LINK_ANYWHERE) + class->directed;
+}
+
+static const struct job_link *find_class(const struct job *job, const struct end *from,
+                                         const struct end *to)
+{
+    const struct job_link *best = NULL;
+    for (size_t i = 0; i < job->n_links; i++) {
+        const struct job_link *class = &job->link[i];
+        if (class_joins(class, from, to) && (!best || how_specific(class) > how_specific(best)))
+            best = class;
+    }
+    return best;
+}
+
+static bool find_link(const struct network *network, const struct job *job, const struct end *from,
+                      const struct end *to, struct link *link)
+{
+    struct link found = {0};
+    if (in_matrix(network, from->device_name, to->device_name, &found) ||
+        in_matrix(network, from->device_name, to->host_name, &found) ||
+        in_matrix(network, from->host_name, to->device_name, &found) ||
+        in_matrix(network, from->host_name, to->host_name, &found)) {
+        *link = found;
+        return true;
+    }
+    const struct job_link *class = find_class(job, from, to);
+    if (class)
+        *link = (struct link){class->bandwidth_Bps, class->latency_s, LINK_GIVEN};
+    return class != NULL;
+}
+
+/* Links of one class that have no value. */
+struct gap {
+    int from_type, to_type;
+    bool with_hosts, within_host;
+    size_t n;
+    size_t from, to; /* devices, the first of them */
+};
+
+enum { MOST_GAPS = 16 };
+struct gaps {
+    struct gap item[MOST_GAPS];
+    size_t n;
+    size_t n_others; /* links of further classes */
+};
+
+static bool same_gap(const struct gap *a, const struct gap *b)
+{
+    return a->from_type == b->from_type && a->to_type == b->to_type &&
+           a->with_hosts == b->with_hosts && a->within_host == b->within_host;
+}
+
+static void note_gap(struct gaps *gaps, const struct end *from, const struct end *to,
+                     size_t from_device, size_t to_device)
+{
+    struct gap gap = {from->type,  to->type, from->host && to->host, share_host(from, to), 1,
+                      from_device, to_device};
+    for (size_t i = 0; i < gaps->n; i++) {
+        if (same_gap(&gaps->item[i], &gap)) {
+            gaps->item[i].n++;
+            return;
+        }
+    }
+    if (gaps->n < MOST_GAPS)
+        gaps->item[gaps->n++] = gap;
+    else
+        gaps->n_others++;
+}
+
+static struct place network_place(const struct job *job)
+{
+    struct place place = job->network_place;
+    if (!place.file)
+        place = (struct place){.file = job->file ? job->file : "job"};
+    return place;
+}
+
+static void describe_gap(const struct job *job, const struct gap *gap, struct error *e)
+{
+    struct arena scratch = {0};
+    struct place place = network_place(job);
+    const char *where = !gap->with_hosts   ? ""
+                        : gap->within_host ? " within a host"
+                                           : " across hosts";
+    const char *from = job_device_name(&scratch, job, gap->from);
+    const char *to = job_device_name(&scratch, job, gap->to);
+    const char *from_type = job->type[gap->from_type].name, *to_type = job->type[gap->to_type].name;
+    if (gap->n == 1)
+        error_at(e, &place, "the link from %s to %s (%s to %s%s) has no value", from, to, from_type,
+                 to_type, where);
+    else
+        error_at(e, &place, "%zu links from %s to %s%s have no value, first %s -> %s", gap->n,
+                 from_type, to_type, where, from, to);
+    arena_free(&scratch);
+}
+
+static void describe_gaps(const struct job *job, const struct gaps *gaps, struct error *e)
+{
+    struct error_list list = {0};
+    struct error one = {0};
+    for (size_t i = 0; i < gaps->n; i++) {
+        describe_gap(job, &gaps->item[i], &one);
+        error_list_add(&list, &one);
+    }
+    if (gaps->n_others) {
+        error_set(&one, ERROR_INPUT, "and %zu more links between other types", gaps->n_others);
+        error_list_add(&list, &one);
+    }
+    error_list_join(&list, e);
+    error_hint(e, "give a class in network.links or measure them with `foretrain bandwidth`");
+}
+
+bool network_link(const struct network *network, const struct job *job, size_t from, size_t to,
+                  struct link *link, struct error *e)
+{
+    struct end ends[] = {end_of_device(network, job, from), end_of_device(network, job, to)};
+    if (find_link(network, job, &ends[0], &ends[1], link))
+        return true;
+    struct gaps gaps = {0};
+    note_gap(&gaps, &ends[0], &ends[1], from, to);
+    describe_gaps(job, &gaps, e);
+    return false;
+}
+
+bool network_ring(const struct network *network, const struct job *job, struct link *link,
+                  struct error *e)
+{
+    size_t n = job->n_devices;
+    if (n < 2) {
+        link[0] = (struct link){0};
+        return true;
+    }
+    struct link *found = memory_resize(NULL, n, sizeof *found);
+    struct gaps gaps = {0};
+    size_t first_device = job_ring_device(job, 0), device = first_device;
+    struct end first = end_of_device(network, job, device), from = first;
+    for (size_t i = 0; i < n; i++) {
+        size_t next = i + 1 < n ? job_ring_device(job, i + 1) : first_device;
+        struct end to = i + 1 < n ? end_of_device(network, job, next) : first;
+        if (!find_link(network, job, &from, &to, &found[i]))
+            note_gap(&gaps, &from, &to, device, next);
+        from = to;
+        device = next;
+    }
+    if (gaps.n)
+        describe_gaps(job, &gaps, e);
+    else
+        memcpy(link, found, n * sizeof *link);
+    free(found);
+    return gaps.n == 0;
+}
+
+static size_t first_device(const struct job *job, int type)
+{
+    size_t device = 0;
+    for (int t = 0; t < type; t++)
+        device += (size_t)job->type[t].count;
+    return device;
+}
+
+/* The host of each rank, and of which rank of that host it is the how-manieth: the device of the
+ * full system that stands there, where there is one. */
+static struct end subsystem_end(const struct network *network, const struct job *job, int type,
+                                const char *const *host, int rank)
+{
+    const struct job_device_type *t = &job->type[type];
+    size_t first = first_device(job, type);
+    if (!host)
+        return end_of_device(network, job, first + (size_t)rank);
+    int earlier = 0;
+    for (int r = 0; r < rank; r++)
+        earlier += strcmp(host[r], host[rank]) == 0;
+    for (int64_t d = 0; d < t->count && network && network->n; d++) {
+        const char *there = job_device_host(job, first + (size_t)d, NULL);
+        if (there && strcmp(there, host[rank]) == 0 && earlier-- == 0)
+            return end_of_device(network, job, first + (size_t)d);
+    }
+    return end_of_host(network, type, host[rank]);
+}
+
+static bool slowest_of(const struct network *network, const struct job *job, const struct end *end,
+                       size_t n, struct link *link)
+{
+    struct link slowest = {0};
+    for (size_t i = 0; i < n; i++) {
+        struct link one;
+        if (!find_link(network, job, &end[i], &end[(i + 1) % n], &one))
+            return false;
+        if (i == 0 || one.bandwidth_Bps < slowest.bandwidth_Bps)
+            slowest = one;
+    }
+    *link = slowest;
+    return true;
+}
+
+bool network_subsystem_link(const struct network *network, const struct job *job, int type,
+                            struct link *link)
+{
+    const struct job_device_type *t = &job->type[type];
+    bool has_hosts = t->n_hosts || t->n_subsystem_hosts;
+    int n = t->subsystem_devices;
+    if (n < 2 || (!has_hosts && n > t->count))
+        return false;
+    struct arena scratch = {0};
+    const char **host = has_hosts ? ARENA_ARRAY(&scratch, (size_t)n, const char *) : NULL;
+    if (has_hosts)
+        job_subsystem_hosts(t, host);
+    struct end *end = ARENA_ARRAY(&scratch, (size_t)n, struct end);
+    for (int r = 0; r < n; r++)
+        end[r] = subsystem_end(network, job, type, host, r);
+    bool known = slowest_of(network, job, end, (size_t)n, link);
+    arena_free(&scratch);
+    return known;
+}

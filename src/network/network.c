@@ -1,0 +1,106 @@
+/* A network in memory: its names, its gaps, and its text. */
+#include "network/network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const char *const source_name[] = {
+    [LINK_UNKNOWN] = "unknown",
+    [LINK_MEASURED] = "measured",
+    [LINK_GIVEN] = "given",
+    [LINK_FILLED] = "filled",
+};
+
+const char *link_source_name(enum link_source source)
+{
+    return source_name[source];
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+long network_find(const struct network *network, const char *name)
+{
+    const char **found =
+        network->n ? bsearch(&name, network->name, network->n, sizeof *network->name, compare_names)
+                   : NULL;
+    return found ? (long)(found - network->name) : NETWORK_NO_NAME;
+}
+
+static void fill_from(struct link *link, const struct link *other)
+{
+    if (link->source != LINK_UNKNOWN || other->source == LINK_UNKNOWN)
+        return;
+    *link = *other;
+    link->source = LINK_FILLED;
+}
+
+void network_fill(struct network *network)
+{
+    for (size_t i = 0; i < network->n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            struct link *forth = &network->link[i * network->n + j];
+            struct link *back = &network->link[j * network->n + i];
+            fill_from(forth, back);
+            fill_from(back, forth);
+        }
+    }
+}
+
+/* RFC 4180, and blanks at the ends kept by quotes. */
+static void add_name(struct text *out, const char *name)
+{
+    size_t length = strlen(name);
+    bool plain = length && !strpbrk(name, ",;\"\t\r\n") && name[0] != ' ' && name[0] != '#' &&
+                 name[length - 1] != ' ';
+    if (plain) {
+        text_add(out, name);
+        return;
+    }
+    text_add(out, "\"");
+    for (; *name; name++) {
+        if (*name == '"')
+            text_add(out, "\"");
+        text_add_n(out, name, 1);
+    }
+    text_add(out, "\"");
+}
+
+/* The shortest of the usual texts that reads back as the same number. */
+static void add_number(struct text *out, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, sizeof text, "%.17g", value);
+    text_add(out, text);
+}
+
+static void add_link(struct text *out, const char *from, const char *to, const struct link *link)
+{
+    add_name(out, from);
+    text_add(out, ",");
+    add_name(out, to);
+    text_add(out, ",");
+    add_number(out, link->bandwidth_Bps);
+    text_add(out, ",");
+    add_number(out, link->latency_s);
+    text_format(out, ",%s\n", link_source_name(link->source));
+}
+
+void network_format(const struct network *network, struct text *out)
+{
+    text_add(out, "from,to,bandwidth_Bps,latency_s,source\n");
+    for (size_t i = 0; i < network->n; i++) {
+        for (size_t j = 0; j < network->n; j++) {
+            const struct link *link = &network->link[i * network->n + j];
+            if (link->source != LINK_UNKNOWN)
+                add_link(out, network->name[i], network->name[j], link);
+        }
+    }
+}
