@@ -363,11 +363,17 @@ struct watch {
     off_t output_bytes;
 };
 
-static void watch_output(const char *path, struct watch *watch)
+static off_t file_bytes(const char *path)
 {
     struct stat st;
-    if (path && stat(path, &st) == 0 && st.st_size != watch->output_bytes) {
-        watch->output_bytes = st.st_size;
+    return path && stat(path, &st) == 0 ? st.st_size : 0;
+}
+
+static void watch_output(const struct child_options *options, struct watch *watch)
+{
+    off_t bytes = file_bytes(options->output) + file_bytes(options->errors);
+    if (bytes != watch->output_bytes) {
+        watch->output_bytes = bytes;
         watch->growth_s = clock_now_s();
     }
 }
@@ -407,7 +413,7 @@ bool child_run(const struct child_options *options, const struct child_limits *l
     bool stopped = false;
     while (!child_ended(&child) && !stopped) {
         clock_sleep(POLL_S);
-        watch_output(options->output, &watch);
+        watch_output(options, &watch);
         stopped = over_limit(limits, &watch, &how);
     }
     child_stop(&child, 1);
@@ -415,33 +421,64 @@ bool child_run(const struct child_options *options, const struct child_limits *l
     return true;
 }
 
-bool child_capture(struct arena *arena, const struct child_options *options,
-                   const struct child_limits *limits, struct child_end *end, char **text,
-                   struct error *e)
+/* A file in memory, and the name by which the child opens it before it runs the program. */
+struct memory_file {
+    int fd;
+    char path[32];
+};
+
+static struct memory_file open_memory_file(void)
 {
-    enum { DEFAULT_LIMIT = 1 << 20 };
-    int fd = memfd_create("foretrain", MFD_CLOEXEC);
-    if (fd < 0) {
-        error_set(e, ERROR_HOST, "%s could not be started: %s", options->argv[0], strerror(errno));
+    struct memory_file file = {.fd = memfd_create("foretrain", MFD_CLOEXEC)};
+    snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.fd);
+    return file;
+}
+
+static char *read_memory_file(struct arena *arena, struct memory_file file, size_t limit_bytes)
+{
+    struct stat st;
+    size_t size = fstat(file.fd, &st) == 0 ? (size_t)st.st_size : 0;
+    if (size > limit_bytes)
+        size = limit_bytes;
+    char *content = arena_array(arena, size + 1, 1);
+    ssize_t n = pread(file.fd, content, size, 0);
+    content[n > 0 ? n : 0] = '\0';
+    return content;
+}
+
+static bool capture(struct arena *arena, struct child_options options, struct child_limits limits,
+                    struct memory_file *file, struct child_end *end, char **text, char **errors,
+                    struct error *e)
+{
+    options.output = file[0].path;
+    options.errors = errors ? file[1].path : NULL;
+    if (file[0].fd < 0 || file[1].fd < 0) {
+        error_set(e, ERROR_HOST, "%s could not be started: no memory for its output",
+                  options.argv[0]);
         return false;
     }
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    struct child_options captured = *options;
-    captured.output = path;
+    if (!child_run(&options, &limits, end, e))
+        return false;
+    *text = read_memory_file(arena, file[0], limits.output_bytes);
+    if (errors)
+        *errors = read_memory_file(arena, file[1], limits.output_bytes);
+    return true;
+}
+
+bool child_capture(struct arena *arena, const struct child_options *options,
+                   const struct child_limits *limits, struct child_end *end, char **text,
+                   char **errors, struct error *e)
+{
+    enum { DEFAULT_LIMIT = 1 << 20 };
     struct child_limits bounded = *limits;
     if (bounded.output_bytes == 0)
         bounded.output_bytes = DEFAULT_LIMIT;
-    struct child_end ended;
-    bool ok = child_run(&captured, &bounded, &ended, e);
-    if (ok) {
-        char *content = arena_array(arena, bounded.output_bytes + 1, 1);
-        ssize_t n = pread(fd, content, bounded.output_bytes, 0);
-        content[n > 0 ? n : 0] = '\0';
-        *text = content;
-        *end = ended;
+    struct memory_file file[] = {open_memory_file(), open_memory_file()};
+    bool ok = capture(arena, *options, bounded, file, end, text, errors, e);
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        if (file[i].fd >= 0)
+            close(file[i].fd);
     }
-    close(fd);
     return ok;
 }
 

@@ -78,13 +78,13 @@ bool child_run(const struct child_options *options, const struct child_limits *l
                struct child_end *end, struct error *e);
 
 /*
- * The same; what it prints on standard output, and on standard error unless `errors` is set, is
- * in `text`, ended with a zero, at most `limits->output_bytes` (1 MiB where 0). `options->output`
- * is not used.
+ * The same; what it prints on standard output is in `text`, and what on standard error in
+ * `errors`, both ended with a zero and at most `limits->output_bytes` long (1 MiB where 0).
+ * `errors` may be NULL: then both are in `text`. Files of `options` are not used.
  */
 bool child_capture(struct arena *arena, const struct child_options *options,
                    const struct child_limits *limits, struct child_end *end, char **text,
-                   struct error *e);
+                   char **errors, struct error *e);
 
 /* How it ended, to follow a name: "exited with status 3", "was killed by signal 9 (Killed)". */
 char *child_end_text(struct arena *arena, struct child_end end);

@@ -58,7 +58,7 @@ static char *shell(struct fixture *f, const char *line, const char *const *env,
     const char *argv[] = {"sh", "-c", line, NULL};
     struct child_options options = {.argv = argv, .env = env, .folder = f->folder};
     char *text = NULL;
-    if (!child_capture(&f->arena, &options, &limits, end, &text, &f->e))
+    if (!child_capture(&f->arena, &options, &limits, end, &text, NULL, &f->e))
         fail_msg("%s", f->e.text);
     return text;
 }
@@ -112,7 +112,8 @@ static void passes_arguments_without_a_shell(void **state)
     struct child_options options = {.argv = argv};
     struct child_end end;
     char *text = NULL;
-    assert_true(child_capture(&f->arena, &options, &(struct child_limits){0}, &end, &text, &f->e));
+    assert_true(
+        child_capture(&f->arena, &options, &(struct child_limits){0}, &end, &text, NULL, &f->e));
     assert_string_equal(text, "a b|$(id)|`id`;'\"||");
 }
 
@@ -146,6 +147,19 @@ static void closes_our_files(void **state)
     assert_string_equal(text, "4\n"); /* 0, 1, 2 and the folder that ls reads */
 }
 
+static void captures_standard_error_apart(void **state)
+{
+    struct fixture *f = *state;
+    const char *argv[] = {"sh", "-c", "echo out; echo err >&2", NULL};
+    struct child_options options = {.argv = argv};
+    struct child_end end;
+    char *text = NULL, *errors = NULL;
+    assert_true(
+        child_capture(&f->arena, &options, &(struct child_limits){0}, &end, &text, &errors, &f->e));
+    assert_string_equal(text, "out\n");
+    assert_string_equal(errors, "err\n");
+}
+
 static void writes_output_to_a_private_file(void **state)
 {
     struct fixture *f = *state;
@@ -173,7 +187,8 @@ static void pins_to_the_given_cpus(void **state)
     struct child_options options = {.argv = argv, .cpus = arena_format(&f->arena, "%d", last)};
     struct child_end end;
     char *text = NULL;
-    assert_true(child_capture(&f->arena, &options, &(struct child_limits){0}, &end, &text, &f->e));
+    assert_true(
+        child_capture(&f->arena, &options, &(struct child_limits){0}, &end, &text, NULL, &f->e));
     assert_string_equal(text, arena_format(&f->arena, "Cpus_allowed_list:\t%d\n", last));
     cpu_set_t after;
     sched_getaffinity(0, sizeof after, &after);
@@ -394,6 +409,7 @@ int main(void)
         CHILD_TEST(adds_changes_and_removes_variables),
         CHILD_TEST(gives_an_empty_input_and_the_working_directory),
         CHILD_TEST(closes_our_files),
+        CHILD_TEST(captures_standard_error_apart),
         CHILD_TEST(writes_output_to_a_private_file),
         CHILD_TEST(pins_to_the_given_cpus),
         CHILD_TEST(refuses_cpus_that_are_not_there_or_not_a_list),

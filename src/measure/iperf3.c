@@ -1,0 +1,236 @@
+/*
+ * One server per test, ended after it (-1): a server that is still busy with the test before would
+ * refuse this one. Versions 3.11 to 3.13 exit with 0 on errors, 3.9 prints them on standard error
+ * only, 3.16 and 3.17 can print the object twice.
+ */
+#include "measure/iperf3.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "measure/address.h"
+
+static const double CPU_BOUND_PERCENT = 90;
+
+/* The first brace that begins a line, else the first of all. */
+static const char *find_object(const char *text)
+{
+    if (*text == '{')
+        return text;
+    const char *brace = strstr(text, "\n{");
+    return brace ? brace + 1 : strchr(text, '{');
+}
+
+static bool fail(struct error *e, const char *what)
+{
+    error_set(e, ERROR_HOST, "iperf3: %s", what);
+    return false;
+}
+
+/* The start of what was printed, on one line and safe to show. */
+static bool fail_quoting(struct error *e, const char *what, const char *text)
+{
+    enum { SHOWN = 120 };
+    struct arena arena = {0};
+    size_t length = strcspn(text, "\r\n");
+    const char *shown =
+        text_printable(&arena, arena_copy_n(&arena, text, length < SHOWN ? length : SHOWN), 0);
+    error_set(e, ERROR_HOST, "iperf3: %s (%s)", what, shown);
+    arena_free(&arena);
+    return false;
+}
+
+static bool parse_object(const char *text, json_t **root, struct error *e)
+{
+    const char *object = find_object(text);
+    if (!object)
+        return text[strspn(text, " \t\r\n")] == '\0'
+                   ? fail(e, "it printed nothing")
+                   : fail_quoting(e, "it printed no JSON", text + strspn(text, " \t\r\n"));
+    json_error_t problem;
+    *root = json_loads(object, JSON_DISABLE_EOF_CHECK, &problem);
+    if (*root)
+        return true;
+    error_set(e, ERROR_HOST, "iperf3: its output is cut off or no JSON (line %d: %s)", problem.line,
+              problem.text);
+    return false;
+}
+
+/* "error - unable to connect to server:  " -> "unable to connect to server" */
+static bool fail_with_its_words(struct error *e, const char *words)
+{
+    static const char lead[] = "error - ";
+    if (strncmp(words, lead, sizeof lead - 1) == 0)
+        words += sizeof lead - 1;
+    size_t length = strlen(words);
+    while (length > 0 && strchr(": \t\r\n", words[length - 1]))
+        length--;
+    struct arena arena = {0};
+    const char *copy = text_printable(&arena, arena_copy_n(&arena, words, length), 0);
+    fail(e, *copy ? copy : "an error without words");
+    arena_free(&arena);
+    return false;
+}
+
+/* A number at a path of keys ending with NULL; NAN where there is none. */
+static double number_at(const json_t *json, const char *const *key)
+{
+    for (; json && *key; key++)
+        json = json_object_get(json, *key);
+    return json_is_number(json) ? json_number_value(json) : NAN;
+}
+
+#define NUMBER_AT(json, ...) number_at((json), (const char *const[]){__VA_ARGS__, NULL})
+
+static double percent_or_unknown(double percent)
+{
+    return isfinite(percent) && percent >= 0 ? percent : -1;
+}
+
+static struct iperf3_result make_result(const json_t *root, double bits_per_second)
+{
+    double host =
+        percent_or_unknown(NUMBER_AT(root, "end", "cpu_utilization_percent", "host_total"));
+    double remote =
+        percent_or_unknown(NUMBER_AT(root, "end", "cpu_utilization_percent", "remote_total"));
+    bool reversed = NUMBER_AT(root, "start", "test_start", "reverse") > 0;
+    return (struct iperf3_result){
+        .bandwidth_Bps = bits_per_second / 8,
+        .sender_cpu_percent = reversed ? remote : host,
+        .receiver_cpu_percent = reversed ? host : remote,
+        .cpu_bound = host > CPU_BOUND_PERCENT || remote > CPU_BOUND_PERCENT,
+        .reversed = reversed,
+    };
+}
+
+static bool read_root(const json_t *root, struct iperf3_result *result, struct error *e)
+{
+    const json_t *words = json_object_get(root, "error");
+    if (json_is_string(words))
+        return fail_with_its_words(e, json_string_value(words));
+    if (words)
+        return fail(e, "an error without words");
+    if (json_object_get(root, "event"))
+        return fail(e, "this is the output of --json-stream; --json is read here");
+    const json_t *start = json_object_get(json_object_get(root, "start"), "test_start");
+    const char *protocol = json_string_value(json_object_get(start, "protocol"));
+    if (protocol && strcmp(protocol, "TCP") != 0)
+        return fail(e, "a TCP test is needed; others send at a set rate");
+    double bits_per_second = NUMBER_AT(root, "end", "sum_received", "bits_per_second");
+    if (isnan(bits_per_second))
+        return fail(e, "it ended without a result");
+    if (!isfinite(bits_per_second) || bits_per_second <= 0)
+        return fail(e, "no data arrived");
+    *result = make_result(root, bits_per_second);
+    return true;
+}
+
+bool iperf3_read(const char *text, struct iperf3_result *result, struct error *e)
+{
+    json_t *root = NULL;
+    if (!parse_object(text, &root, e))
+        return false;
+    bool ok = read_root(root, result, e);
+    json_decref(root);
+    return ok;
+}
+
+/* Waits until the server accepts; false where it ended or took too long. */
+static bool wait_for_server(struct child *server, int port)
+{
+    enum { LIMIT_S = 10 };
+    double end_s = clock_now_s() + LIMIT_S;
+    while (!address_is_listening(port)) {
+        if (child_ended(server) || clock_now_s() > end_s)
+            return false;
+        clock_sleep(0.01);
+    }
+    return true;
+}
+
+static bool start_server(const char *address, int port_number, const char *port,
+                         struct child *server, struct error *e)
+{
+    const char *argv[] = {"iperf3", "-s", "-1", "-B", address, "-p", port, NULL};
+    struct child_options options = {.argv = argv};
+    if (!child_start(&options, server, e))
+        return false;
+    if (wait_for_server(server, port_number))
+        return true;
+    child_stop(server, 1);
+    error_set(e, ERROR_HOST, "iperf3: its server did not start on %s port %s", address, port);
+    return false;
+}
+
+/* Old versions give the reason on standard error only. */
+static bool read_client(struct arena *arena, const char *output, char *errors,
+                        struct iperf3_result *result, struct error *e)
+{
+    if (iperf3_read(output, result, e))
+        return true;
+    errors[strcspn(errors, "\r\n")] = '\0';
+    if (*errors)
+        error_hint(e, "it also said: %s", text_printable(arena, errors, 0));
+    return false;
+}
+
+static bool run_client(struct arena *arena, const char *from, const char *to, const char *port,
+                       int duration_s, const struct progress *progress,
+                       struct iperf3_result *result, struct error *e)
+{
+    enum { LIMIT_BYTES = 8 << 20, MARGIN_S = 20 };
+    const char *duration = arena_format(arena, "%d", duration_s);
+    const char *argv[] = {"iperf3", "-c",     to,   "-B",     from, "-p",
+                          port,     "--json", "-t", duration, NULL};
+    struct child_options options = {.argv = argv};
+    struct child_limits limits = {.timeout_s = duration_s + MARGIN_S,
+                                  .output_bytes = LIMIT_BYTES,
+                                  .cancel = progress->cancel};
+    struct child_end end;
+    char *text = NULL, *errors = NULL;
+    if (!child_capture(arena, &options, &limits, &end, &text, &errors, e))
+        return false;
+    if (end.how == CHILD_EXITED)
+        return read_client(arena, text, errors, result, e);
+    error_set(e, ERROR_HOST, "iperf3 %s", child_end_text(arena, end));
+    return false;
+}
+
+static bool measure_once(const char *from, const char *to, int duration_s,
+                         const struct progress *progress, struct iperf3_result *result,
+                         struct error *e)
+{
+    int port_number = 0;
+    struct child server = {0};
+    if (!address_free_port(to, &port_number, e))
+        return false;
+    struct arena arena = {0};
+    const char *port = arena_format(&arena, "%d", port_number);
+    bool ok = start_server(to, port_number, port, &server, e) &&
+              run_client(&arena, from, to, port, duration_s, progress, result, e);
+    child_stop(&server, 1);
+    arena_free(&arena);
+    return ok;
+}
+
+bool iperf3_measure(const char *from, const char *to, int duration_s,
+                    const struct progress *progress, struct iperf3_result *result, struct error *e)
+{
+    enum { TRIES = 3 };
+    bool ok = false;
+    for (int try = 0; try < TRIES && !ok; try++) {
+        if (progress_cancelled(progress, e))
+            return false;
+        ok = measure_once(from, to, duration_s, progress, result, e);
+    }
+    if (!ok && !progress_cancelled(progress, e))
+        error_in(e, "the bandwidth from %s to %s, tried %d times", from, to, TRIES);
+    return ok;
+}

@@ -1,0 +1,33 @@
+/* iperf3: running it between two addresses of this machine, and reading what it says. */
+#ifndef FORETRAIN_MEASURE_IPERF3_H
+#define FORETRAIN_MEASURE_IPERF3_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "measure/progress.h"
+
+struct iperf3_result {
+    double bandwidth_Bps;      /* payload that arrived */
+    double sender_cpu_percent; /* of one CPU; negative: not said */
+    double receiver_cpu_percent;
+    bool cpu_bound; /* one end was above 90 %: the link may be faster */
+    bool reversed;  /* -R: from the server to the client */
+};
+
+/*
+ * Reads the output of `iperf3 --json`, any version: text before the object and a second copy behind
+ * it are passed over, an "error" in it counts whatever the exit status was. Fails (ERROR_HOST)
+ * saying what iperf3 said, or what is missing.
+ */
+bool iperf3_read(const char *text, struct iperf3_result *result, struct error *e);
+
+/*
+ * Bandwidth from one address to another, both of this machine, for `duration_s` (whole seconds).
+ * Tries three times.
+ */
+bool iperf3_measure(const char *from, const char *to, int duration_s,
+                    const struct progress *progress, struct iperf3_result *result, struct error *e);
+
+#endif

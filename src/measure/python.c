@@ -1,0 +1,192 @@
+#include "measure/python.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/text.h"
+
+static const double TRIAL_TIMEOUT_S = 60;
+
+/* One path that was run, and what came of it. */
+struct python_trial {
+    struct python_trial *next;
+    const char *path, *env;
+    struct python python;  /* where it has torch */
+    const char *complaint; /* else why not */
+    enum child_how how;
+};
+
+struct python_search python_search_start(struct arena *arena)
+{
+    return (struct python_search){
+        .arena = arena, .environment_python = getenv("FORETRAIN_PYTHON"), .path = getenv("PATH")};
+}
+
+/* The line "foretrain PYTHON TORCH" among whatever else the import prints. */
+static bool read_answer(struct arena *arena, const char *output, struct python *python)
+{
+    static const char lead[] = "foretrain-python ";
+    const char *line = strstr(output, lead);
+    if (!line)
+        return false;
+    line += sizeof lead - 1;
+    size_t version_length = strcspn(line, " \n");
+    if (line[version_length] != ' ')
+        return false;
+    const char *torch = line + version_length + 1;
+    python->version = text_printable(arena, arena_copy_n(arena, line, version_length), 0);
+    python->torch = text_printable(arena, arena_copy_n(arena, torch, strcspn(torch, "\r\n")), 0);
+    return true;
+}
+
+/* The last line that it printed: of a traceback, the one that says what is wrong. */
+static const char *last_line(struct arena *arena, const char *output)
+{
+    size_t end = strlen(output);
+    while (end > 0 && strchr("\r\n", output[end - 1]))
+        end--;
+    size_t start = end;
+    while (start > 0 && output[start - 1] != '\n')
+        start--;
+    return text_printable(arena, arena_copy_n(arena, output + start, end - start), 0);
+}
+
+static bool run_trial(struct arena *arena, struct python_trial *trial, const char *const *env,
+                      const struct progress *progress, struct error *e)
+{
+    static const char program[] =
+        "import sys, torch, torch.distributed as d, torch.utils.data\n"
+        "assert d.is_available(), 'torch without torch.distributed'\n"
+        "print('\\nforetrain-python', sys.version.split()[0], torch.__version__)\n";
+    const char *argv[] = {trial->path, "-c", program, NULL};
+    struct child_options options = {.argv = argv, .env = env};
+    struct child_limits limits = {.timeout_s = TRIAL_TIMEOUT_S, .cancel = progress->cancel};
+    struct child_end end;
+    char *output = NULL;
+    if (!child_capture(arena, &options, &limits, &end, &output, NULL, e)) {
+        trial->complaint = "it cannot be run";
+        return false;
+    }
+    trial->how = end.how;
+    bool ended_well = end.how == CHILD_EXITED && end.number == 0;
+    if (ended_well && read_answer(arena, output, &trial->python))
+        return true;
+    const char *line = last_line(arena, output);
+    trial->complaint = end.how == CHILD_EXITED && *line ? line : child_end_text(arena, end);
+    return false;
+}
+
+static const char *join_env(struct arena *arena, const char *const *env)
+{
+    struct text joined = {0};
+    for (; env && *env; env++)
+        text_format(&joined, "%s\n", *env);
+    const char *copy = arena_copy(arena, joined.data ? joined.data : "");
+    text_free(&joined);
+    return copy;
+}
+
+/* Runs a path once in the search; later the answer is known. */
+static const struct python_trial *try_python(struct python_search *search, const char *path,
+                                             const char *const *env,
+                                             const struct progress *progress)
+{
+    const char *joined = join_env(search->arena, env);
+    for (const struct python_trial *trial = search->trial; trial; trial = trial->next) {
+        if (strcmp(trial->path, path) == 0 && strcmp(trial->env, joined) == 0)
+            return trial;
+    }
+    struct python_trial *trial = ARENA_NEW(search->arena, struct python_trial);
+    trial->path = arena_copy(search->arena, path);
+    trial->env = joined;
+    trial->python.path = trial->path;
+    struct error e = {0};
+    progress_status(progress, "trying %s", path);
+    run_trial(search->arena, trial, env, progress, &e);
+    error_clear(&e);
+    trial->next = search->trial;
+    search->trial = trial;
+    return trial;
+}
+
+static bool find_named(struct python_search *search, const char *path, const char *who,
+                       const char *const *env, const struct progress *progress,
+                       struct python *python, struct error *e)
+{
+    const struct python_trial *trial = try_python(search, path, env, progress);
+    if (!trial->complaint) {
+        *python = trial->python;
+        return true;
+    }
+    if (progress_cancelled(progress, e))
+        return false;
+    error_set(e, ERROR_HOST, "%s, named by %s, has no torch that can be used: %s", path, who,
+              trial->complaint);
+    return false;
+}
+
+/* "FOLDER/python3" of the first folder of a PATH, where it can be run; moves on to the next. */
+static const char *next_on_path(struct arena *arena, const char **path)
+{
+    while (*path && **path) {
+        size_t length = strcspn(*path, ":");
+        const char *folder = arena_copy_n(arena, *path, length);
+        *path += length + ((*path)[length] == ':');
+        const char *candidate = arena_format(arena, "%s/python3", length ? folder : ".");
+        struct stat st;
+        if (stat(candidate, &st) == 0 && S_ISREG(st.st_mode) && access(candidate, X_OK) == 0)
+            return candidate;
+    }
+    return NULL;
+}
+
+/* Tries one that nobody named. A word is said the first time that it is passed over. */
+static bool consider(struct python_search *search, const char *path, const char *const *env,
+                     const struct progress *progress, struct text *tried, struct python *python)
+{
+    const struct python_trial *before = search->trial;
+    const struct python_trial *trial = try_python(search, path, env, progress);
+    if (!trial->complaint) {
+        *python = trial->python;
+        return true;
+    }
+    text_format(tried, "%s%s", tried->length ? ", " : "", path);
+    if (search->trial != before && trial->how != CHILD_CANCELLED)
+        progress_say(progress, "passed over %s: %s", path, trial->complaint);
+    return false;
+}
+
+static bool find_unnamed(struct python_search *search, const char *const *env,
+                         const struct progress *progress, struct python *python, struct error *e)
+{
+    static const char last_resort[] = "/usr/bin/python3";
+    struct text tried = {0};
+    bool found = false;
+    const char *rest = search->path, *candidate = NULL;
+    while (!found && (candidate = next_on_path(search->arena, &rest)) != NULL)
+        found = consider(search, candidate, env, progress, &tried, python);
+    if (!found && access(last_resort, X_OK) == 0)
+        found = consider(search, last_resort, env, progress, &tried, python);
+    if (!found && !progress_cancelled(progress, e)) {
+        error_set(e, ERROR_HOST, "no Python with torch was found (%s)",
+                  tried.length ? tried.data : "there is no python3 on PATH");
+        error_hint(e, "install python3-torch, or name yours: `python: /path/to/bin/python` under "
+                      "the device type, or FORETRAIN_PYTHON");
+    }
+    text_free(&tried);
+    return found;
+}
+
+bool python_find(struct python_search *search, const char *named, const char *const *env,
+                 const struct progress *progress, struct python *python, struct error *e)
+{
+    if (named)
+        return find_named(search, named, "`python:` in the job", env, progress, python, e);
+    if (search->environment_python && *search->environment_python)
+        return find_named(search, search->environment_python, "FORETRAIN_PYTHON", env, progress,
+                          python, e);
+    return find_unnamed(search, env, progress, python, e);
+}
