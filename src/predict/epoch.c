@@ -48,7 +48,8 @@ static struct ft_epoch_forecast in_proportion(const struct ft_share *share, size
     double batch = 0;
     for (size_t t = 0; t < n_types; t++)
         batch += share[t].n_devices * share[t].batch;
-    return (struct ft_epoch_forecast){.iterations = whole_iterations(total / batch)};
+    double iterations = isfinite(batch) ? whole_iterations(total / batch) : INFINITY;
+    return (struct ft_epoch_forecast){.iterations = iterations};
 }
 
 static struct ft_epoch_forecast in_rounds(const struct ft_share *share, size_t n_types,
@@ -65,7 +66,7 @@ static struct ft_epoch_forecast in_rounds(const struct ft_share *share, size_t n
         }
         fewest = iterations < fewest ? iterations : fewest;
     }
-    double rounds = total / round;
+    double rounds = isfinite(round) ? total / round : INFINITY;
     return (struct ft_epoch_forecast){.iterations = whole_iterations(rounds * most),
                                       .rounds = rounds,
                                       .unbalanced = most > BALANCED * fewest,

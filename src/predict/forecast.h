@@ -25,14 +25,17 @@ struct type_forecast {
         first_backward_s; /* L; F without unsynced backward; accumulation's backward; B1 */
     double ring_s;        /* the largest T_ring of its devices */
     double step_s;        /* the largest T(i) of its devices */
-    double samples_per_s; /* of one device */
+    double samples_per_s; /* of one device: its share of an epoch over the epoch's time; batch over
+                             step where the epoch is not known */
     double bytes_sent;    /* D as measured */
-    double payload_bytes; /* S from this sub-system */
+    double payload_bytes; /* S from this sub-system: D n / (2(n-1)); 0 for a sub-system of one */
+    int ring_devices;     /* n: devices of the ring in which D was measured */
     size_t slowest;       /* ring position of its slowest device */
     bool loading_in_step; /* num_workers = 0 */
     /* The sub-system forecast from its own profile, beside its measured step: */
     bool self_known;
     double self_forecast_s, self_measured_s, self_error; /* relative: forecast / measured - 1 */
+    struct link self_link;                               /* the slowest of its ring */
     const char *self_why_not;                            /* where not known */
 };
 
@@ -44,7 +47,8 @@ struct forecast {
     struct ft_step_forecast step;
     const char *deciding_device,
         *deciding_next;         /* names: the device that decides, and the one it sends to */
-    const char *deciding_stage; /* "loading", "all-reduce" or "computing" */
+    const char *deciding_stage; /* "loading", "all-reduce" or "computing"; deciding_next is NULL in
+                                   a ring of one */
     struct link deciding_link;
     bool epoch_known; /* false: why_no_epoch says what is missing */
     const char *why_no_epoch;
@@ -52,10 +56,14 @@ struct forecast {
     double epochs, epoch_s, total_s;
     double samples_per_s;       /* of the whole system; 0 where samples are not known */
     double total_samples;       /* per epoch; 0 unknown */
+    double sample_bytes;        /* the size by which bytes and samples meet; 0 unknown */
+    const char *sample_basis;   /* where that size is from: "given", "size / samples", "mean of the
+                                   profiles"; NULL where unknown */
     struct type_forecast *type; /* [n_types] */
     int n_types;
     struct ft_device_forecast *device; /* [n_devices], ring order */
     struct link *link;                 /* [n_devices], ring order */
+    size_t n_links[LINK_FILLED + 1];   /* of each source */
     const char **warning;              /* [n_warnings], whole sentences */
     size_t n_warnings;
 };
@@ -67,7 +75,9 @@ struct forecast {
  *   network  or NULL where the job's classes say all
  *
  * Fails naming the type and the value that is missing or does not fit (sub-systems whose S differ
- * by more than 1 %, a profile of another batch, unknown bytes, a link without a value).
+ * by more than 1 %, a profile of another batch, unknown bytes, a link without a value, a training
+ * set whose size does not come to samples). Where the job gives no size of the training set there
+ * is a step and no epoch: `why_no_epoch`. O(n_devices).
  */
 bool forecast_make(struct arena *arena, const struct job *job, const struct profile *profile,
                    const struct network *network, struct forecast *forecast, struct error *e);

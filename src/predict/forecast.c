@@ -1,0 +1,151 @@
+/* A forecast put together: profiles to stages and bytes, links, the closed form, the epoch. */
+#include "predict/forecast.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/parts.h"
+
+void warn(struct warnings *warnings, const char *format, ...)
+{
+    if (warnings->n == warnings->capacity) {
+        size_t capacity = warnings->capacity ? 2 * warnings->capacity : 8;
+        const char **item = ARENA_ARRAY(warnings->arena, capacity, const char *);
+        if (warnings->n)
+            memcpy(item, warnings->item, warnings->n * sizeof *item);
+        warnings->item = item;
+        warnings->capacity = capacity;
+    }
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0)
+        memory_exhausted();
+    warnings->item[warnings->n++] = arena_copy(warnings->arena, text);
+    free(text);
+}
+
+struct place forecast_place(const struct job *job, int type)
+{
+    struct place place = job->type[type].place;
+    if (!place.file)
+        place = (struct place){.file = job->file ? job->file : "job"};
+    return place;
+}
+
+static bool read_stages(const struct job *job, const struct profile *profile,
+                        struct type_forecast *type, struct error *e)
+{
+    struct error_list errors = {0};
+    struct error one = {0};
+    for (int t = 0; t < job->n_types; t++) {
+        if (!forecast_stages(job, t, &profile[t], &type[t], &one))
+            error_list_add(&errors, &one);
+    }
+    if (!errors.n)
+        return true;
+    error_list_join(&errors, e);
+    return false;
+}
+
+/* The closed form over the job's ring, into `f->device` and `f->step`. */
+static bool forecast_ring(struct arena *arena, const struct job *job, struct forecast *f,
+                          struct error *e)
+{
+    size_t n = job->n_devices;
+    struct ft_device_type *type = ARENA_ARRAY(arena, (size_t)job->n_types, struct ft_device_type);
+    int *type_at = ARENA_ARRAY(arena, n, int);
+    double *bandwidth_Bps = ARENA_ARRAY(arena, n, double);
+    char message[FT_MESSAGE_SIZE];
+    for (int t = 0; t < job->n_types; t++)
+        type[t] = forecast_device_type(&f->type[t]);
+    for (size_t i = 0; i < n; i++) {
+        type_at[i] = job_device_type(job, job_ring_device(job, i));
+        bandwidth_Bps[i] = f->link[i].bandwidth_Bps;
+    }
+    f->device = ARENA_ARRAY(arena, n, struct ft_device_forecast);
+    struct ft_ring ring = {n, type_at, bandwidth_Bps, f->payload_bytes};
+    if (ft_closed_form(type, (size_t)job->n_types, &ring, f->device, &f->step, message))
+        return true;
+    error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
+    return false;
+}
+
+static void sum_up_types(const struct job *job, struct forecast *f)
+{
+    for (int t = 0; t < f->n_types; t++)
+        f->type[t].step_s = -1;
+    for (size_t i = 0; i < f->n_devices; i++) {
+        struct type_forecast *type = &f->type[job_device_type(job, job_ring_device(job, i))];
+        const struct ft_device_forecast *device = &f->device[i];
+        type->ring_s = fmax(type->ring_s, device->ring_s);
+        if (device->step_s > type->step_s) {
+            type->step_s = device->step_s;
+            type->slowest = i;
+        }
+        f->n_links[f->link[i].source]++;
+    }
+}
+
+static const char *deciding_stage(const struct job *job, const struct forecast *f)
+{
+    size_t i = f->step.deciding;
+    const struct type_forecast *type = &f->type[job_device_type(job, job_ring_device(job, i))];
+    double computing_s = type->forward_s + type->unsynced_s + type->first_backward_s;
+    if (f->step.load_decides)
+        return "loading";
+    return f->n_devices > 1 && f->device[i].ring_s >= computing_s ? "all-reduce" : "computing";
+}
+
+static void say_what_decides(struct arena *arena, const struct job *job, struct forecast *f)
+{
+    size_t i = f->step.deciding, n = f->n_devices;
+    f->deciding_device = job_device_name(arena, job, job_ring_device(job, i));
+    if (n > 1)
+        f->deciding_next = job_device_name(arena, job, job_ring_device(job, (i + 1) % n));
+    f->deciding_link = f->link[i];
+    f->deciding_stage = deciding_stage(job, f);
+}
+
+static bool check_step(const struct job *job, const struct forecast *f, struct error *e)
+{
+    if (f->step.step_s > 0)
+        return true;
+    error_set(e, ERROR_INPUT, "%s: every stage takes 0 s; there is nothing to forecast",
+              job->file ? job->file : "job");
+    return false;
+}
+
+bool forecast_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                   const struct network *network, struct forecast *forecast, struct error *e)
+{
+    size_t n_types = (size_t)job->n_types;
+    struct warnings warnings = {.arena = arena};
+    struct forecast f = {.name = job->name,
+                         .model = "closed-form",
+                         .n_devices = job->n_devices,
+                         .type = ARENA_ARRAY(arena, n_types, struct type_forecast),
+                         .n_types = job->n_types,
+                         .link = ARENA_ARRAY(arena, job->n_devices, struct link)};
+    for (int t = 0; t < job->n_types; t++)
+        forecast_warn_profile(job, t, &profile[t], &warnings);
+    if (!read_stages(job, profile, f.type, e) ||
+        !forecast_payload(job, profile, f.type, &f.payload_bytes, &warnings, e) ||
+        !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e) ||
+        !check_step(job, &f, e))
+        return false;
+    sum_up_types(job, &f);
+    say_what_decides(arena, job, &f);
+    if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
+        return false;
+    forecast_self(arena, job, profile, network, f.type, &warnings);
+    f.warning = warnings.item;
+    f.n_warnings = warnings.n;
+    *forecast = f;
+    return true;
+}

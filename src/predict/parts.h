@@ -1,0 +1,50 @@
+/* The steps of a forecast, in the order in which forecast.c takes them. */
+#ifndef FORETRAIN_PREDICT_PARTS_H
+#define FORETRAIN_PREDICT_PARTS_H
+
+#include "predict/forecast.h"
+
+/* Sentences that grow in an arena. */
+struct warnings {
+    struct arena *arena;
+    const char **item; /* [n] */
+    size_t n, capacity;
+};
+__attribute__((format(printf, 2, 3))) void warn(struct warnings *warnings, const char *format, ...);
+
+/* The place of a device type in the job, for error_at. */
+struct place forecast_place(const struct job *job, int type);
+
+/*
+ * What the closed form needs of one type, out of its profile: L, F, accumulation's backward, B1,
+ * samples of a step. Fails naming the stages that the profile does not hold, or the batch that is
+ * not the job's.
+ */
+bool forecast_stages(const struct job *job, int type, const struct profile *profile,
+                     struct type_forecast *out, struct error *e);
+
+/* What must be known about those numbers. */
+void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
+                           struct warnings *warnings);
+
+/*
+ * S of the full ring, from `bytes_sent` and `payload_bytes` that it sets in `type` [n_types]. Fails
+ * where no sub-system has bytes or two differ by more than 1 %.
+ */
+bool forecast_payload(const struct job *job, const struct profile *profile,
+                      struct type_forecast *type, double *payload_bytes, struct warnings *warnings,
+                      struct error *e);
+
+/* Each sub-system's own step, forecast and measured. */
+void forecast_self(struct arena *arena, const struct job *job, const struct profile *profile,
+                   const struct network *network, struct type_forecast *type,
+                   struct warnings *warnings);
+
+/* Epoch, total and throughput, from a forecast that has its step. */
+bool forecast_epoch(struct arena *arena, const struct job *job, const struct profile *profile,
+                    struct forecast *forecast, struct warnings *warnings, struct error *e);
+
+/* Type and ring of the closed form, out of a type's forecast. */
+struct ft_device_type forecast_device_type(const struct type_forecast *type);
+
+#endif

@@ -1,0 +1,132 @@
+/* A profile as the closed form reads it: stages become L, F and B1, and what is odd is said. */
+#include "predict/parts.h"
+
+#include <math.h>
+
+#include "base/text.h"
+#include "base/units.h"
+
+static bool stage_is_known(const struct profile *profile, enum stage stage)
+{
+    const struct samples *s = &profile->stage[stage];
+    return s->known && isfinite(s->stats.mean) && s->stats.mean >= 0;
+}
+
+static double mean_of(const struct profile *profile, enum stage stage)
+{
+    return stage_is_known(profile, stage) ? profile->stage[stage].stats.mean : 0;
+}
+
+static bool stage_is_needed(const struct profile *profile, enum stage stage)
+{
+    switch (stage) {
+    case STAGE_FORWARD:
+    case STAGE_FIRST_BACKWARD:
+        return true;
+    case STAGE_LOADER_INTERVAL:
+    case STAGE_COPY:
+        return profile->loader_workers >= 0;
+    case STAGE_BACKWARD_UNSYNCED:
+        return profile->micro_batches > 1;
+    default:
+        return false;
+    }
+}
+
+static bool check_stages(const struct job *job, int type, const struct profile *profile,
+                         struct error *e)
+{
+    struct text missing = {0};
+    for (int s = 0; s < N_STAGES; s++) {
+        enum stage stage = (enum stage)s;
+        if (stage_is_needed(profile, stage) && !stage_is_known(profile, stage))
+            text_format(&missing, "%s%s", missing.length ? ", " : "", stage_key(stage));
+    }
+    if (!missing.length)
+        return true;
+    error_set(e, ERROR_INPUT, "profile %s of device type '%s' does not hold %s", profile->file,
+              job->type[type].name, missing.data);
+    error_hint(e, "measure the type again, or write the mean in seconds into the profile");
+    text_free(&missing);
+    return false;
+}
+
+static bool check_batch(const struct job *job, int type, const struct profile *profile,
+                        struct error *e)
+{
+    const struct job_device_type *t = &job->type[type];
+    bool counts = isfinite(profile->micro_batches) && profile->micro_batches > 0;
+    if (profile->batch == (double)t->batch && counts)
+        return true;
+    struct place place = forecast_place(job, type);
+    if (!counts)
+        error_at(e, &place, "profile %s has %g micro-batches in a step; expected 1 or more",
+                 profile->file, profile->micro_batches);
+    else if (profile->batch > 0)
+        error_at(e, &place,
+                 "profile %s was made with batch %g, but device type '%s' has batch %lld",
+                 profile->file, profile->batch, t->name, (long long)t->batch);
+    else
+        error_at(e, &place, "profile %s does not hold the batch it was made with; '%s' has %lld",
+                 profile->file, t->name, (long long)t->batch);
+    error_hint(e, "measure the type with the job's batch: `foretrain measure`");
+    return false;
+}
+
+struct ft_device_type forecast_device_type(const struct type_forecast *type)
+{
+    return (struct ft_device_type){.load_s = type->load_s,
+                                   .forward_s = type->forward_s + type->unsynced_s,
+                                   .first_backward_s = type->first_backward_s};
+}
+
+/* The loader's interval is that of one mini-batch, the copy that of a step. */
+static double load_time(const struct profile *profile)
+{
+    if (profile->loader_workers < 0)
+        return 0;
+    return profile->micro_batches * mean_of(profile, STAGE_LOADER_INTERVAL) +
+           mean_of(profile, STAGE_COPY);
+}
+
+bool forecast_stages(const struct job *job, int type, const struct profile *profile,
+                     struct type_forecast *out, struct error *e)
+{
+    if (!check_batch(job, type, profile, e) || !check_stages(job, type, profile, e))
+        return false;
+    out->name = job->type[type].name;
+    out->count = job->type[type].count;
+    out->assumed = profile->assumed;
+    out->batch = profile->batch * profile->micro_batches;
+    out->load_s = load_time(profile);
+    out->forward_s = mean_of(profile, STAGE_FORWARD);
+    out->unsynced_s = mean_of(profile, STAGE_BACKWARD_UNSYNCED);
+    out->first_backward_s = mean_of(profile, STAGE_FIRST_BACKWARD);
+    out->ring_devices = profile->one_ring ? profile->ring_devices : profile->n_devices;
+    out->loading_in_step = profile->loader_workers == 0;
+    return true;
+}
+
+void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
+                           struct warnings *warnings)
+{
+    const double slowed = 1.1;
+    const char *name = job->type[type].name;
+    if (profile->assumed)
+        warn(warnings, "%s: its profile is assumed, nobody measured it.", name);
+    if (profile->shares_host && profile->n_devices > 1 && !profile->assumed)
+        warn(warnings,
+             "%s: the devices of its sub-system share a host, so the wire between hosts was not "
+             "measured.",
+             name);
+    if (profile->profiler_ratio > slowed)
+        warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,
+             100 * (profile->profiler_ratio - 1));
+    if (profile->loader_workers < 0)
+        warn(warnings, "%s: no data loader was seen; loading counts as 0 s.", name);
+    if (profile->loader_workers == 0)
+        warn(warnings,
+             "%s: loading is inside the step (no loader workers), so that in reality it adds to "
+             "computing; the closed form takes the longer of both.",
+             name);
+}
