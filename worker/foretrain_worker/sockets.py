@@ -1,0 +1,118 @@
+"""Bytes that this process really sent: the kernel's count of its own TCP sockets, and the interface's counters.
+
+The count is struct tcp_info of linux/tcp.h, read by getsockopt(IPPROTO_TCP, TCP_INFO). Payload that the
+process has sent so far = tcpi_bytes_sent - tcpi_bytes_retrans + tcpi_notsent_bytes: what left for the first
+time, and what waits in the kernel. Kernels before 4.19 do not have these fields; then nothing is measured.
+"""
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+
+_NOTSENT_AT = 144
+_SENT_AT = 200
+_RETRANS_AT = 208
+_LENGTH_NEEDED = 216
+_BUFFER_LENGTH = 256
+_SIOCGIFADDR = 0x8915
+_SYS_NET = "/sys/class/net"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def tcp_payload_sent(descriptor):
+    """Payload bytes sent so far through one TCP socket, or None where the kernel does not tell."""
+    buffer = ctypes.create_string_buffer(_BUFFER_LENGTH)
+    length = ctypes.c_uint32(_BUFFER_LENGTH)
+    status = _libc.getsockopt(descriptor, socket.IPPROTO_TCP, socket.TCP_INFO, buffer, ctypes.byref(length))
+    if status != 0 or length.value < _LENGTH_NEEDED:
+        return None
+    sent, retransmitted = struct.unpack_from("=QQ", buffer, _SENT_AT)
+    (not_sent,) = struct.unpack_from("=I", buffer, _NOTSENT_AT)
+    return sent - retransmitted + not_sent
+
+
+class SocketCounter:
+    """Sums the payload sent through the TCP sockets that this process holds."""
+
+    def __init__(self):
+        self._descriptors = {}
+
+    def refresh(self):
+        """Look for the sockets anew: {descriptor: identity of the socket}."""
+        found = {}
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                identity = os.readlink("/proc/self/fd/" + name)
+            except OSError:
+                continue
+            if identity.startswith("socket:") and tcp_payload_sent(int(name)) is not None:
+                found[int(name)] = identity
+        self._descriptors = found
+
+    def snapshot(self):
+        """{socket: payload bytes sent so far}; a socket closed meanwhile is left out."""
+        counts = {}
+        for descriptor, identity in self._descriptors.items():
+            sent = tcp_payload_sent(descriptor)
+            if sent is not None:
+                counts[descriptor, identity] = sent
+        return counts
+
+    def local_addresses(self):
+        """The local addresses of these sockets."""
+        addresses = set()
+        for descriptor in self._descriptors:
+            try:
+                with socket.socket(fileno=os.dup(descriptor)) as copy:
+                    addresses.add(copy.getsockname()[0])
+            except OSError:
+                continue
+        return addresses
+
+
+def sent_between(before, after):
+    """Payload bytes sent between two snapshots. A socket that is new in `after` counts from 0."""
+    return sum(sent - before.get(key, 0) for key, sent in after.items())
+
+
+def interface_of(addresses, environment):
+    """The interface that carries the collectives: the one named for gloo or NCCL, else the one with an address of ours."""
+    for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
+        named = environment.get(variable, "").lstrip("=").split(",")[0]
+        if os.path.isdir(os.path.join(_SYS_NET, named)) and named:
+            return named
+    plain = {address.replace("::ffff:", "") for address in addresses}
+    holding = [name for name in os.listdir(_SYS_NET) if _ipv4_address(name) in plain]
+    real = [name for name in holding if name != "lo"]
+    if real:
+        return sorted(real)[0]
+    if holding or any(address.startswith("127.") or address == "::1" for address in plain):
+        return "lo"
+    return None
+
+
+def _ipv4_address(interface):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            reply = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
+        except OSError:
+            return None
+    return socket.inet_ntoa(reply[20:24])
+
+
+def interface_counters(interface):
+    """(sent bytes, received bytes) of an interface since it is up, or None."""
+    try:
+        return tuple(
+            int(_read(os.path.join(_SYS_NET, interface, "statistics", name))) for name in ("tx_bytes", "rx_bytes")
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def _read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
