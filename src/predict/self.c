@@ -19,11 +19,11 @@ static const char *why_not(const struct profile *profile, const struct type_fore
     if (profile->n_devices < 2)
         return "one device: no ring";
     if (profile->one_ring)
-        return "measured in one mixed ring";
+        return "measured in a mixed ring";
     if (!step->known || !isfinite(step->stats.mean) || step->stats.mean <= 0)
-        return "the profile does not hold step_s";
+        return "profile lacks step_s";
     if (!(type->payload_bytes > 0))
-        return "the profile does not hold the bytes sent";
+        return "profile lacks bytes sent";
     return NULL;
 }
 
@@ -72,12 +72,12 @@ void forecast_self(struct arena *arena, const struct job *job, const struct prof
         if (f->self_why_not)
             continue;
         if (!network_subsystem_link(network, job, t, &f->self_link)) {
-            f->self_why_not = "no bandwidth between its devices is known";
+            f->self_why_not = "no bandwidth known";
             continue;
         }
         if (!forecast_ring_of(arena, f, f->ring_devices, f->self_link.bandwidth_Bps,
                               &f->self_forecast_s)) {
-            f->self_why_not = "its numbers are out of range";
+            f->self_why_not = "out of range";
             continue;
         }
         f->self_known = true;

@@ -1,0 +1,188 @@
+/* The forecast as a person reads it, in one look. */
+#include "report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/grid.h"
+
+static void add_time(struct grid *grid, double seconds)
+{
+    char text[UNITS_TEXT_SIZE];
+    grid_add(grid, "%s", units_format(seconds, DIMENSION_TIME, text));
+}
+
+static void add_count(struct grid *grid, double count)
+{
+    char text[UNITS_TEXT_SIZE];
+    grid_add(grid, "%s", units_format_count(count, text));
+}
+
+/* Three digits or more: "7.25", "103,226". */
+static char *rate_text(double rate, char *text)
+{
+    if (rate < 99.95)
+        snprintf(text, UNITS_TEXT_SIZE, "%.3g", rate);
+    else
+        units_format_count(rint(rate), text);
+    return text;
+}
+
+static bool accumulates(const struct forecast *f)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        if (f->type[t].unsynced_s > 0)
+            return true;
+    }
+    return false;
+}
+
+static void print_stages(const struct forecast *f, struct text *out)
+{
+    bool unsynced = accumulates(f);
+    struct grid grid = {.n_columns = unsynced ? 9 : 8, .to_the_left = {true}};
+    static const char *const head[] = {"type", "devices", "batch", "load", "forward"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        grid_add(&grid, "%s", head[i]);
+    if (unsynced)
+        grid_add(&grid, "unsynced");
+    grid_add(&grid, "backward 1");
+    grid_add(&grid, "all-reduce");
+    grid_add(&grid, "step");
+    for (int t = 0; t < f->n_types; t++) {
+        const struct type_forecast *type = &f->type[t];
+        grid_add(&grid, "%s", type->name);
+        add_count(&grid, (double)type->count);
+        add_count(&grid, type->batch);
+        add_time(&grid, type->load_s);
+        add_time(&grid, type->forward_s);
+        if (unsynced)
+            add_time(&grid, type->unsynced_s);
+        add_time(&grid, type->first_backward_s);
+        add_time(&grid, type->ring_s);
+        add_time(&grid, type->step_s);
+    }
+    grid_print(&grid, out);
+}
+
+static void add_self(struct grid *grid, const struct type_forecast *type)
+{
+    if (!type->self_known) {
+        grid_add(grid, "-");
+        grid_add(grid, "-");
+        grid_add(grid, "%s", type->self_why_not ? type->self_why_not : "");
+        return;
+    }
+    add_time(grid, type->self_forecast_s);
+    add_time(grid, type->self_measured_s);
+    grid_add(grid, "%+.1f %%", 100 * type->self_error);
+}
+
+static void print_checks(const struct forecast *f, struct text *out)
+{
+    struct grid grid = {.n_columns = 5, .to_the_left = {true, false, false, false, true}};
+    static const char *const head[] = {"type", "samples/s each", "own forecast", "measured",
+                                       "error"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        grid_add(&grid, "%s", head[i]);
+    for (int t = 0; t < f->n_types; t++) {
+        char rate[UNITS_TEXT_SIZE];
+        grid_add(&grid, "%s", f->type[t].name);
+        grid_add(&grid, "%s", rate_text(f->type[t].samples_per_s, rate));
+        add_self(&grid, &f->type[t]);
+    }
+    grid_print(&grid, out);
+}
+
+static void print_line(struct text *out, const char *label, const char *value)
+{
+    char lead[16];
+    snprintf(lead, sizeof lead, "%-13s", label);
+    text_wrap(out, lead, value);
+}
+
+static const char *deciding_text(struct arena *arena, const struct forecast *f)
+{
+    char rate[UNITS_TEXT_SIZE];
+    const struct link *link = &f->deciding_link;
+    if (strcmp(f->deciding_stage, "all-reduce") != 0 || !f->deciding_next)
+        return arena_format(arena, "%s, by its %s", f->deciding_device, f->deciding_stage);
+    return arena_format(arena, "%s, by its all-reduce to %s over %s (%s)", f->deciding_device,
+                        f->deciding_next,
+                        units_format(link->bandwidth_Bps, DIMENSION_BANDWIDTH, rate),
+                        link_source_name(link->source));
+}
+
+static void print_epoch(struct arena *arena, const struct forecast *f, struct text *out)
+{
+    char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
+    if (!f->epoch_known) {
+        print_line(out, "Epoch:", arena_format(arena, "not known: %s", f->why_no_epoch));
+        return;
+    }
+    print_line(out, "Iterations:",
+               arena_format(arena, "%s an epoch of %s samples",
+                            units_format_count(f->epoch.iterations, first),
+                            units_format_count(rint(f->total_samples), second)));
+    print_line(out, "Epoch:", units_format_duration(f->epoch_s, first));
+    print_line(out, "Total:",
+               arena_format(arena, "%s for %s epoch%s", units_format_duration(f->total_s, first),
+                            units_format_count(f->epochs, second), f->epochs > 1 ? "s" : ""));
+}
+
+static const char *links_text(struct arena *arena, const struct forecast *f)
+{
+    struct text text = {0};
+    for (int s = LINK_MEASURED; s <= LINK_FILLED; s++) {
+        char count[UNITS_TEXT_SIZE];
+        if (f->n_links[s])
+            text_format(&text, "%s%s %s", text.length ? ", " : "",
+                        units_format_count((double)f->n_links[s], count),
+                        link_source_name((enum link_source)s));
+    }
+    const char *copy = arena_copy(arena, text.data ? text.data : "none: one device");
+    text_free(&text);
+    return copy;
+}
+
+static void print_facts(struct arena *arena, const struct forecast *f, struct text *out)
+{
+    char text[UNITS_TEXT_SIZE];
+    print_line(out, "Decides:", deciding_text(arena, f));
+    print_line(out, "Step:", units_format(f->step.step_s, DIMENSION_TIME, text));
+    print_epoch(arena, f, out);
+    print_line(out, "Throughput:",
+               arena_format(arena, "%s samples/s in all", rate_text(f->samples_per_s, text)));
+    print_line(out, "Gradients:",
+               arena_format(arena, "%s all-reduced in each step",
+                            units_format(f->payload_bytes, DIMENSION_BYTES, text)));
+    if (f->sample_basis)
+        print_line(out, "Sample size:",
+                   arena_format(arena, "%s (%s)",
+                                units_format(f->sample_bytes, DIMENSION_BYTES, text),
+                                f->sample_basis));
+    print_line(out, "Links:", links_text(arena, f));
+}
+
+void report_forecast_text(const struct forecast *f, struct text *out)
+{
+    struct arena scratch = {0};
+    char count[UNITS_TEXT_SIZE];
+    const char *head = arena_format(
+        &scratch, "%s: %s device%s, %s model", f->name ? f->name : "job",
+        units_format_count((double)f->n_devices, count), f->n_devices > 1 ? "s" : "", f->model);
+    text_wrap(out, "", head);
+    text_add(out, "\n");
+    print_stages(f, out);
+    text_add(out, "\n");
+    print_checks(f, out);
+    text_add(out, "\n");
+    print_facts(&scratch, f, out);
+    if (f->n_warnings)
+        text_add(out, "\nWarnings:\n");
+    for (size_t i = 0; i < f->n_warnings; i++)
+        text_wrap(out, "  - ", f->warning[i]);
+    arena_free(&scratch);
+}

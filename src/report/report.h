@@ -1,0 +1,36 @@
+/*
+ * What was computed or measured, as text, JSON or CSV. Nothing here computes; names and paths of
+ * the user's are made safe to show.
+ */
+#ifndef FORETRAIN_REPORT_REPORT_H
+#define FORETRAIN_REPORT_REPORT_H
+
+#include "base/text.h"
+#include "job/job.h"
+#include "network/network.h"
+#include "predict/forecast.h"
+#include "profile/profile.h"
+
+/* One look, 80 columns: a row per type, what decides, step, epoch, total, throughput, warnings. */
+void report_forecast_text(const struct forecast *forecast, struct text *out);
+
+/* foretrain.forecast/1 (docs/formats.md, "The forecast"); `devices` of the job's ring too when
+ * `with_devices`. */
+void report_forecast_json(const struct forecast *forecast, const struct job *job, bool with_devices,
+                          struct text *out);
+
+/* A row per device in ring order (docs/formats.md, "The forecast"). */
+void report_forecast_csv(const struct forecast *forecast, const struct job *job, struct text *out);
+
+/* For `foretrain show`: what a profile, a network, a job holds. */
+void report_profile_text(const struct profile *profile, struct text *out);
+void report_network_text(const struct network *network, struct text *out);
+void report_job_text(const struct job *job, struct text *out);
+
+/* A run's folder: its job, what was measured, its forecast (may be NULL). `profile` [n_profiles].
+ */
+void report_run_text(const struct job *job, const struct profile *profile, size_t n_profiles,
+                     const struct network *network, const struct forecast *forecast,
+                     struct text *out);
+
+#endif
