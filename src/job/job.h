@@ -33,8 +33,10 @@ struct job_model {
     bool spawns_ranks;      /* the script starts its own ranks: one process a host */
     const char *entry_file; /* "model.py" of "model.py:build" */
     const char *entry_function;
-    const char *json; /* entry: its keyword args as a JSON object, "{}" without; layers:
-                         {"input","layers","loss","optimizer"}; else NULL */
+    const char *json;   /* entry: its keyword args as a JSON object, "{}" without; layers:
+                           {"input","layers","loss","optimizer"}; else NULL */
+    struct place place; /* of script, entry or layers */
+    struct place args_place;
 };
 
 struct job_data {
@@ -44,8 +46,9 @@ struct job_data {
     double n_samples;    /* 0: not given */
     double sample_bytes; /* 0: not given */
     uint64_t seed;
-    int workers;     /* loader workers of the built-in loop */
-    bool warm_cache; /* cache: warm */
+    int workers;        /* loader workers of the built-in loop */
+    bool warm_cache;    /* cache: warm */
+    struct place place; /* of path or list */
 };
 
 enum collective { COLLECTIVE_RING };
@@ -61,10 +64,15 @@ struct job_variable {
     const char *name, *value;
 };
 
-/* One entry of a host list: `name` is what ssh and iperf3 take; `n_devices` its slots. */
+/* One entry of a host list: `name` is what ssh and iperf3 take; `n_devices` its slots. The numbers
+ * that count devices are 0 for hosts of a sub-system. */
 struct job_host {
     const char *name;
-    int n_devices;
+    int n_devices;        /* slots, as listed; the last ones may stay unused */
+    int n_used;           /* slots that hold a device of the type */
+    int first_slot;       /* the first of them, counting devices of earlier types on that host */
+    int n_on_host;        /* devices of all types on that host */
+    int64_t first_device; /* index, within the type, of the first of them */
 };
 
 struct job_device_type {
@@ -80,7 +88,7 @@ struct job_device_type {
                                         first of `host` */
     size_t n_subsystem_hosts;
     bool allow_full;
-    const char *device;  /* torch device kind: "cpu", "cuda", "mlu", "npu", "xpu" */
+    const char *device;  /* torch device kind: "cpu", "cuda" (hip too), "mlu", "npu", "xpu" */
     const char *backend; /* "gloo", "nccl", ...; never NULL: by device where not given */
     const char *python;  /* or NULL */
     const char *profile; /* path of a profile given instead of measured, or NULL */
@@ -90,6 +98,7 @@ struct job_device_type {
     struct job_variable *env; /* [n_env] */
     size_t n_env;
     struct place place; /* of the type's name, for later errors */
+    struct place hosts_place, subsystem_place, data_place, profile_place; /* line 0: not given */
 };
 
 enum link_where { LINK_ANYWHERE, LINK_WITHIN_HOST, LINK_ACROSS_HOSTS };

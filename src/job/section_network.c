@@ -1,0 +1,155 @@
+/* The network: a file with values, and classes of links between device types. */
+#include <string.h>
+
+#include "job/sections.h"
+
+enum { MOST_LINKS = 10000 };
+
+/* A link while it is read. */
+struct draft {
+    struct job_link link;
+    const struct node *between, *from, *to;
+};
+
+static void keep_node(struct reading *r, const struct node *node, void *out)
+{
+    (void)r;
+    *(const struct node **)out = node;
+}
+
+static void read_where(struct reading *r, const struct node *node, void *out)
+{
+    static const struct choice where[] = {{"within-host", LINK_WITHIN_HOST, false},
+                                          {"across-hosts", LINK_ACROSS_HOSTS, false},
+                                          {"anywhere", LINK_ANYWHERE, false}};
+    int value = 0;
+    if (field_choose(r, node, where, sizeof where / sizeof *where, &value))
+        *(enum link_where *)out = (enum link_where)value;
+}
+
+static const struct field link_field[] = {
+    {"between", keep_node, offsetof(struct draft, between), false},
+    {"from", keep_node, offsetof(struct draft, from), false},
+    {"to", keep_node, offsetof(struct draft, to), false},
+    {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), true},
+    {"latency", field_latency, offsetof(struct draft, link.latency_s), false},
+    {"where", read_where, offsetof(struct draft, link.where), false},
+};
+
+static const char *const *type_names(struct reading *r, const struct job *job)
+{
+    const char **name = ARENA_ARRAY(r->arena, (size_t)job->n_types, const char *);
+    for (int i = 0; i < job->n_types; i++)
+        name[i] = job->type[i].name;
+    return name;
+}
+
+static int read_type_name(struct reading *r, const struct node *node, const struct job *job)
+{
+    const char *name = field_word(r, node);
+    if (!name)
+        return JOB_NO_TYPE;
+    int type = job_find_type(job, name);
+    if (type == JOB_NO_TYPE && job->n_types > 0)
+        reading_refuse(r, node, reading_nearest(r, name, type_names(r, job), (size_t)job->n_types),
+                       "%s: no device type is called '%s'", node->name, reading_shown(r, name));
+    return type;
+}
+
+static bool read_between(struct reading *r, const struct node *node, const struct job *job,
+                         struct job_link *link)
+{
+    if (node->kind != NODE_LIST || node->n != 2) {
+        reading_refuse(r, node, NULL, "%s must be two device types such as [a100, mlu370] (got %s)",
+                       node->name, node_found(r, node));
+        return false;
+    }
+    link->from_type = read_type_name(r, node->first, job);
+    link->to_type = read_type_name(r, node->last, job);
+    return link->from_type != JOB_NO_TYPE && link->to_type != JOB_NO_TYPE;
+}
+
+static bool read_ends(struct reading *r, const struct node *node, const struct draft *draft,
+                      const struct job *job, struct job_link *link)
+{
+    bool directed = draft->from || draft->to;
+    if (draft->between && directed) {
+        reading_refuse(r, draft->between, NULL,
+                       "a link has either 'between' (both directions) or 'from' and 'to' (one)");
+        return false;
+    }
+    if (draft->between)
+        return read_between(r, draft->between, job, link);
+    if (!draft->from || !draft->to) {
+        reading_refuse(r, node, NULL, "a link needs 'between: [a, b]', or 'from' and 'to'");
+        return false;
+    }
+    link->directed = true;
+    link->from_type = read_type_name(r, draft->from, job);
+    link->to_type = read_type_name(r, draft->to, job);
+    return link->from_type != JOB_NO_TYPE && link->to_type != JOB_NO_TYPE;
+}
+
+static bool is_same_class(const struct job_link *a, const struct job_link *b)
+{
+    if (a->where != b->where || a->directed != b->directed)
+        return false;
+    bool same = a->from_type == b->from_type && a->to_type == b->to_type;
+    bool crossed = a->from_type == b->to_type && a->to_type == b->from_type;
+    return same || (crossed && !a->directed);
+}
+
+static void add_link(struct reading *r, const struct node *node, const struct job_link *link,
+                     struct job *job)
+{
+    for (size_t i = 0; i < job->n_links; i++) {
+        if (!is_same_class(&job->link[i], link))
+            continue;
+        reading_refuse(r, node, NULL, "this class of links is given twice (first in line %d)",
+                       job->link[i].place.line);
+        return;
+    }
+    job->link[job->n_links++] = *link;
+}
+
+static void read_link(struct reading *r, const struct node *node, struct job *job)
+{
+    struct draft draft = {0};
+    if (!fields_read(r, node, link_field, sizeof link_field / sizeof *link_field, &draft))
+        return;
+    draft.link.place = reading_place(r, node->line, node->column);
+    if (read_ends(r, node, &draft, job, &draft.link) && draft.link.bandwidth_Bps > 0)
+        add_link(r, node, &draft.link, job);
+}
+
+static void read_links(struct reading *r, const struct node *node, void *out)
+{
+    struct job *job = out;
+    if (node->kind != NODE_LIST || node->n > MOST_LINKS) {
+        reading_refuse(r, node, NULL,
+                       "links must be a list of classes of links, at most 10000 "
+                       "(got %s)",
+                       node->n > MOST_LINKS ? "more" : node_found(r, node));
+        return;
+    }
+    job->link = ARENA_ARRAY(r->arena, node->n, struct job_link);
+    for (const struct node *item = node->first; item; item = item->next)
+        read_link(r, item, job);
+}
+
+static void read_measured(struct reading *r, const struct node *node, void *out)
+{
+    struct job *job = out;
+    field_text(r, node, &job->network_file);
+    job->network_place = reading_place(r, node->line, node->column);
+}
+
+static const struct field network_field[] = {
+    {"measured", read_measured, 0, false},
+    {"links", read_links, 0, false},
+};
+
+void section_network(struct reading *r, const struct node *node, void *out)
+{
+    fields_read(r, node, network_field, sizeof network_field / sizeof *network_field, out);
+}
