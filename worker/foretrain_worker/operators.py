@@ -1,9 +1,13 @@
 """Forward and backward operators, one by one, from torch.profiler's events of a few iterations after the window."""
 
+import collections
 import math
 
 _MARK = "foretrain::mark/"
 _EVALUATE = "autograd::engine::evaluate_function: "
+_HANDLE_GAP_S = 200e-6
+
+Event = collections.namedtuple("Event", "name thread start_s end_s seconds")
 
 
 def start(record, clock_name):
@@ -23,8 +27,9 @@ class Profile:
         from torch import profiler
 
         self._record_function = torch.autograd.profiler.record_function
+        self._on_device = clock_name != "cpu"
         activities = {profiler.ProfilerActivity.CPU}
-        if clock_name != "cpu":
+        if self._on_device:
             activities = profiler.supported_activities()
         self._profiler = profiler.profile(activities=activities)
         self._profiler.start()
@@ -38,10 +43,37 @@ class Profile:
         """Stop, and return the `operators` line, or None with a note."""
         try:
             self._profiler.stop()
-            return operators_line(split_iterations(self._profiler.events()))
+            return operators_line(split_iterations(self._events()))
         except Exception as error:  # pylint: disable=broad-except
             record.note("no operators: torch.profiler failed: %s" % error)
             return None
+
+    def _events(self):
+        """On the CPU the profiler's tree, exact to the nanosecond; else its events with the device's times."""
+        results = self._profiler.profiler.kineto_results
+        if self._on_device or not hasattr(results, "experimental_event_tree"):
+            return [_event_of_function(event) for event in self._profiler.events()]
+        return list(_events_of_tree(results.experimental_event_tree()))
+
+
+def _events_of_tree(nodes):
+    """Every event of the tree, parents before their children."""
+    waiting = list(reversed(nodes))
+    while waiting:
+        node = waiting.pop()
+        start_s, end_s = node.start_time_ns / 1e9, node.end_time_ns / 1e9
+        yield Event(node.name, node.start_tid, start_s, end_s, node.duration_time_ns / 1e9)
+        waiting.extend(reversed(node.children))
+
+
+def _event_of_function(event):
+    """A FunctionEvent, with the time on the device where it has one."""
+    start_s, end_s = event.time_range.start / 1e6, event.time_range.end / 1e6
+    for attribute in ("device_time_total", "cuda_time_total"):
+        device_us = getattr(event, attribute, 0)
+        if device_us:
+            return Event(event.name, event.thread, start_s, end_s, device_us / 1e6)
+    return Event(event.name, event.thread, start_s, end_s, end_s - start_s)
 
 
 def split_iterations(events):
@@ -51,36 +83,50 @@ def split_iterations(events):
     in autograd's thread of a device.
     """
     iterations, stage, training_thread = [], None, None
-    covered_until_us = {}
-    for event in sorted(events, key=lambda each: (each.time_range.start, -each.time_range.end)):
+    covered_until_s = {}
+    for event in without_handles(sorted(events, key=lambda each: each.start_s)):
+        if event.start_s < covered_until_s.get(event.thread, 0.0):
+            continue
         if event.name.startswith(_MARK):
             stage, training_thread = event.name[len(_MARK):], event.thread
+            covered_until_s[event.thread] = event.end_s
             if stage == "iteration":
                 iterations.append(([], []))
-        elif iterations and event.time_range.start >= covered_until_us.get(event.thread, 0):
-            if _add_operator(event, stage, training_thread, *iterations[-1]):
-                covered_until_us[event.thread] = event.time_range.end
+        elif iterations and _add_operator(event, stage, training_thread, *iterations[-1]):
+            covered_until_s[event.thread] = event.end_s
     return iterations
+
+
+def without_handles(events):
+    """Leave out the tensor that torch 1.13's record_function makes for itself, around the begin of its event.
+
+    It shows as zeros(empty, zero_) right before an event that is not an operator, and as empty right inside it.
+    """
+    kept = []
+    for event in events:
+        inside = kept and _is_annotation(kept[-1]) and kept[-1].thread == event.thread
+        if inside and event.name == "aten::empty" and event.start_s - kept[-1].start_s < _HANDLE_GAP_S:
+            continue
+        before = [each.name for each in kept[-3:]]
+        if _is_annotation(event) and before == ["aten::zeros", "aten::empty", "aten::zero_"]:
+            del kept[-3:]
+        kept.append(event)
+    return kept
+
+
+def _is_annotation(event):
+    return event.name.startswith(_MARK) or "::" not in event.name
 
 
 def _add_operator(event, stage, training_thread, forward, backward):
     """Append the event where it belongs. Returns whether it is an operator, not a mark of the user's around some."""
     if stage == "forward" and event.thread == training_thread and "::" in event.name:
-        forward.append((event.name, _seconds(event)))
+        forward.append((event.name, event.seconds))
     elif stage in ("backward", "unsynced") and event.name.startswith(_EVALUATE):
-        backward.append((event.name[len(_EVALUATE):], _seconds(event)))
+        backward.append((event.name[len(_EVALUATE):], event.seconds))
     else:
         return False
     return True
-
-
-def _seconds(event):
-    """The device's time where the operator ran there, else the CPU's."""
-    for attribute in ("device_time_total", "cuda_time_total"):
-        device_us = getattr(event, attribute, 0)
-        if device_us:
-            return device_us / 1e6
-    return event.cpu_time_total / 1e6
 
 
 def operators_line(iterations):
