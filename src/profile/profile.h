@@ -45,17 +45,22 @@ struct bucket {
     double wire_bytes; /* handed to the collective */
     struct stats ready_s,
         done_s; /* since the start of the synchronised backward; done_s.n = 0: unknown */
+    double *ready_sample_s, *done_sample_s; /* [ready_s.n], [done_s.n], device by device; NULL: not
+                                               kept. profile_read leaves them in their file */
 };
 
 struct profile_operator {
     int index;
     const char *name;
-    struct stats time_s;
+    struct stats time_s;   /* of one step; min = max = 0: not known */
+    double *time_sample_s; /* [n_time_samples], or NULL; profile_read leaves them in their file */
+    size_t n_time_samples;
 };
 
 struct profile_collective {
     const char *op, *place;
-    double bytes, count_per_step, span_s;
+    double bytes, count_per_step;
+    double span_s; /* mean; negative: unknown */
 };
 
 struct profile_layer {
@@ -107,18 +112,39 @@ struct profile {
     size_t n_notes;
     struct profile_input *input; /* [n_inputs] */
     size_t n_inputs;
+    const char *samples_file; /* name of the file of bulky samples, in the same folder; or NULL */
 };
 
+/*
+ * Reads and checks a profile; a person may have written it. Fails at the line and column of what is
+ * wrong: missing or negative numbers, a mean that its samples do not have, a misspelled key,
+ * another format. What is not given is as `struct profile` says for unknown.
+ */
 bool profile_read(struct arena *arena, const char *path, struct profile *profile, struct error *e);
+
+/* The same from text in memory; `file` is for messages. */
+bool profile_parse(struct arena *arena, const char *text, size_t length, const char *file,
+                   struct profile *profile, struct error *e);
 
 /* Writes `path` and, where operators or buckets have samples, `path` with ".samples.json" instead
  * of ".json". */
 bool profile_write(const char *path, const struct profile *profile, struct error *e);
 
+/* The profile as text, added to `out`; `samples_file` as in struct profile. */
+struct text;
+void profile_format(const struct profile *profile, const char *samples_file, struct text *out);
+
 /*
  * Makes the profile of one device type from the records of its ranks (`record[n]`, paths of
- * rankN.jsonl). Counts the window first..last; iterations marked edge are left out and counted.
- * Fails when a record is incomplete, ranks disagree, or no iteration is left.
+ * rankN.jsonl, in any order; devices are numbered by rank). Counts the window first..last;
+ * iterations marked edge are left out and counted. Fails when a record is incomplete, ranks
+ * disagree, or no iteration is left.
+ *
+ * One mixed ring: the caller presets `profile->one_ring` and passes the records of the type's own
+ * ranks; then the ranks need not be all of the world, whose size becomes `ring_devices`. A preset
+ * `profile->n_devices` above 0 is the number of records that there must be. All else that
+ * `*profile` held is replaced; `note`, `sample_bytes` and `input` are the caller's to set
+ * afterwards.
  */
 bool profile_from_records(struct arena *arena, const char *const *record, size_t n,
                           struct profile *profile, struct error *e);
