@@ -18,8 +18,8 @@
  */
 const char *layer_kinds_read(struct reading *r, const struct node *node);
 
-/* The table as JSON: {"layers": {KIND: [key, ...]}, "activations": [...], "losses": [...],
- * "optimizers": {KIND: [key, ...]}}; a new reference. */
+/* The table as JSON, as the worker lists its own: {"layers": {KIND: {KEY: {"type", "required"}}},
+ * "activations": [...], "losses": [...], "optimizers": {KIND: {KEY: TYPE}}}; a new reference. */
 json_t *layer_kinds_list(void);
 
 #endif
