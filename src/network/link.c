@@ -223,24 +223,31 @@ static size_t first_device(const struct job *job, int type)
     return device;
 }
 
-/* The host of each rank, and of which rank of that host it is the how-manieth: the device of the
- * full system that stands there, where there is one. */
+/* The device of a type that is number `nth` on a host, or n_devices. */
+static size_t device_on_host(const struct job *job, int type, const char *host, int nth)
+{
+    size_t first = first_device(job, type);
+    for (size_t d = first; d < first + (size_t)job->type[type].count; d++) {
+        const char *there = job_device_host(job, d, NULL);
+        if (there && strcmp(there, host) == 0 && nth-- == 0)
+            return d;
+    }
+    return job->n_devices;
+}
+
+/* A rank of a sub-system: the device of the full system that it is, where it is one. */
 static struct end subsystem_end(const struct network *network, const struct job *job, int type,
                                 const char *const *host, int rank)
 {
-    const struct job_device_type *t = &job->type[type];
-    size_t first = first_device(job, type);
     if (!host)
-        return end_of_device(network, job, first + (size_t)rank);
-    int earlier = 0;
+        return end_of_device(network, job, first_device(job, type) + (size_t)rank);
+    int nth = 0;
     for (int r = 0; r < rank; r++)
-        earlier += strcmp(host[r], host[rank]) == 0;
-    for (int64_t d = 0; d < t->count && network && network->n; d++) {
-        const char *there = job_device_host(job, first + (size_t)d, NULL);
-        if (there && strcmp(there, host[rank]) == 0 && earlier-- == 0)
-            return end_of_device(network, job, first + (size_t)d);
-    }
-    return end_of_host(network, type, host[rank]);
+        nth += strcmp(host[r], host[rank]) == 0;
+    size_t device =
+        network && network->n ? device_on_host(job, type, host[rank], nth) : job->n_devices;
+    return device < job->n_devices ? end_of_device(network, job, device)
+                                   : end_of_host(network, type, host[rank]);
 }
 
 static bool slowest_of(const struct network *network, const struct job *job, const struct end *end,
@@ -258,6 +265,15 @@ static bool slowest_of(const struct network *network, const struct job *job, con
     return true;
 }
 
+static bool all_known(const char *const *host, int n)
+{
+    for (int r = 0; host && r < n; r++) {
+        if (!host[r])
+            return false;
+    }
+    return true;
+}
+
 bool network_subsystem_link(const struct network *network, const struct job *job, int type,
                             struct link *link)
 {
@@ -268,12 +284,13 @@ bool network_subsystem_link(const struct network *network, const struct job *job
         return false;
     struct arena scratch = {0};
     const char **host = has_hosts ? ARENA_ARRAY(&scratch, (size_t)n, const char *) : NULL;
+    struct end *end = ARENA_ARRAY(&scratch, (size_t)n, struct end);
     if (has_hosts)
         job_subsystem_hosts(t, host);
-    struct end *end = ARENA_ARRAY(&scratch, (size_t)n, struct end);
-    for (int r = 0; r < n; r++)
+    bool known = all_known(host, n);
+    for (int r = 0; r < n && known; r++)
         end[r] = subsystem_end(network, job, type, host, r);
-    bool known = slowest_of(network, job, end, (size_t)n, link);
+    known = known && slowest_of(network, job, end, (size_t)n, link);
     arena_free(&scratch);
     return known;
 }

@@ -114,9 +114,10 @@ static void say_what_decides(struct arena *arena, const struct job *job, struct 
 
 static bool check_step(const struct job *job, const struct forecast *f, struct error *e)
 {
-    if (f->step.step_s > 0)
+    const double shortest_s = 1e-12;
+    if (f->step.step_s >= shortest_s)
         return true;
-    error_set(e, ERROR_INPUT, "%s: every stage takes 0 s; there is nothing to forecast",
+    error_set(e, ERROR_INPUT, "%s: no stage takes any time; there is nothing to forecast",
               job->file ? job->file : "job");
     return false;
 }

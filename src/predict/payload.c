@@ -35,7 +35,7 @@ static bool read_bytes(const struct profile *profile, bool needed, struct type_f
               "profile %s of device type '%s' does not hold the bytes that a device sends for "
               "all-reduce",
               profile->file, type->name);
-    error_hint(e, "measure the type again, or write bytes_sent into the profile");
+    error_hint(e, "measure the type again, or write all_reduce.sent_bytes into the profile");
     return false;
 }
 
@@ -130,8 +130,8 @@ bool forecast_payload(const struct job *job, const struct profile *profile,
         use_gradients(job, profile, type, warnings);
     if (needed && !any_payload(job, type)) {
         error_set(e, ERROR_INPUT, "no profile holds the gradients' bytes");
-        error_hint(e, "measure a sub-system of two devices of one type, or write gradient_bytes "
-                      "into a profile");
+        error_hint(e, "measure a sub-system of two devices of one type, or write "
+                      "all_reduce.gradient_bytes into a profile");
         return false;
     }
     return mean_payload(type, job->n_types, payload_bytes, e);

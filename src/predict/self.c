@@ -11,6 +11,9 @@
 /* Errors up to this share are not worth a warning. */
 static const double CLOSE = 0.10;
 
+/* A step below this is no measurement. */
+static const double SHORTEST_S = 1e-12;
+
 static const char *why_not(const struct profile *profile, const struct type_forecast *type)
 {
     const struct samples *step = &profile->stage[STAGE_STEP];
@@ -20,7 +23,7 @@ static const char *why_not(const struct profile *profile, const struct type_fore
         return "one device: no ring";
     if (profile->one_ring)
         return "measured in a mixed ring";
-    if (!step->known || !isfinite(step->stats.mean) || step->stats.mean <= 0)
+    if (!step->known || !isfinite(step->stats.mean) || step->stats.mean < SHORTEST_S)
         return "profile lacks step_s";
     if (!(type->payload_bytes > 0))
         return "profile lacks bytes sent";
@@ -80,9 +83,9 @@ void forecast_self(struct arena *arena, const struct job *job, const struct prof
             f->self_why_not = "out of range";
             continue;
         }
-        f->self_known = true;
         f->self_measured_s = profile[t].stage[STAGE_STEP].stats.mean;
         f->self_error = f->self_forecast_s / f->self_measured_s - 1;
+        f->self_known = true;
         warn_if_far(f, warnings);
     }
 }

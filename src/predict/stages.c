@@ -119,6 +119,9 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
              "%s: the devices of its sub-system share a host, so the wire between hosts was not "
              "measured.",
              name);
+    if (!profile->bytes_measured && profile->n_devices > 1 && !profile->assumed)
+        warn(warnings,
+             "%s: the bytes sent were computed from the gradients' buckets, not measured.", name);
     if (profile->profiler_ratio > slowed)
         warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,
              100 * (profile->profiler_ratio - 1));

@@ -151,7 +151,11 @@ static bool time_epoch(const struct job *job, const struct ft_share *share, stru
     f->epochs = job->training.epochs;
     f->epoch_s = f->epoch.iterations * f->step.step_s;
     f->total_s = f->epochs * f->epoch_s;
-    return true;
+    if (isfinite(f->total_s))
+        return true;
+    error_set(e, ERROR_INPUT, "%s: the whole training takes too long to count",
+              job->file ? job->file : "job");
+    return false;
 }
 
 bool forecast_epoch(struct arena *arena, const struct job *job, const struct profile *profile,

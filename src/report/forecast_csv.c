@@ -1,0 +1,62 @@
+/* A forecast's devices as CSV, RFC 4180, safe to open in a spreadsheet. */
+#include <string.h>
+
+#include "report/report.h"
+
+/* What a spreadsheet would run as a formula gets an apostrophe in front. */
+static void add_name(struct text *out, const char *name)
+{
+    struct arena scratch = {0};
+    const char *lead = *name && strchr("=+-@\t\r", *name) ? "'" : "";
+    const char *text = arena_format(&scratch, "%s%s", lead, text_printable(&scratch, name, 0));
+    bool plain = !strpbrk(text, ",\"\r\n");
+    if (!plain)
+        text_add(out, "\"");
+    for (; *text; text++) {
+        if (*text == '"')
+            text_add(out, "\"");
+        text_add_n(out, text, 1);
+    }
+    text_add(out, plain ? "," : "\",");
+    arena_free(&scratch);
+}
+
+static void add_numbers(struct text *out, const double *value, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        text_format(out, "%.15g,", value[i]);
+}
+
+static void add_device(const struct forecast *f, const struct job *job, size_t i, struct text *out)
+{
+    struct arena scratch = {0};
+    size_t device = job_ring_device(job, i);
+    size_t next = job_ring_device(job, (i + 1) % f->n_devices);
+    const struct type_forecast *type = &f->type[job_device_type(job, device)];
+    const struct ft_device_forecast *d = &f->device[i];
+    const char *host = job_device_host(job, device, NULL);
+    const double time_s[] = {d->load_s,
+                             type->forward_s + type->unsynced_s,
+                             type->first_backward_s,
+                             d->ring_s,
+                             d->device_s,
+                             d->step_s};
+    const double link[] = {f->link[i].bandwidth_Bps, f->link[i].latency_s};
+    text_format(out, "%zu,", i);
+    add_name(out, job_device_name(&scratch, job, device));
+    add_name(out, type->name);
+    add_name(out, host ? host : "");
+    add_numbers(out, time_s, sizeof time_s / sizeof *time_s);
+    add_name(out, f->n_devices > 1 ? job_device_name(&scratch, job, next) : "");
+    add_numbers(out, link, sizeof link / sizeof *link);
+    text_format(out, "%s\r\n", link_source_name(f->link[i].source));
+    arena_free(&scratch);
+}
+
+void report_forecast_csv(const struct forecast *f, const struct job *job, struct text *out)
+{
+    text_add(out, "position,device,type,host,load_s,forward_s,first_backward_s,all_reduce_s,"
+                  "device_s,step_s,next,bandwidth_Bps,latency_s,source\r\n");
+    for (size_t i = 0; i < f->n_devices; i++)
+        add_device(f, job, i, out);
+}

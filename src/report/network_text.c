@@ -1,0 +1,79 @@
+/* A network for people: how much is known and from where, and the values themselves while they are
+ * few. */
+#include "base/units.h"
+#include "report/grid.h"
+#include "report/report.h"
+
+/* So many links are listed; of larger networks only the sums are shown. */
+enum { MOST_LISTED = 200 };
+
+struct summary {
+    size_t n[LINK_FILLED + 1];
+    const struct link *slowest, *fastest; /* NULL: no value at all */
+};
+
+static struct summary sum_up(const struct network *network)
+{
+    struct summary s = {0};
+    for (size_t i = 0; i < network->n * network->n; i++) {
+        const struct link *link = &network->link[i];
+        s.n[link->source]++;
+        if (link->source == LINK_UNKNOWN)
+            continue;
+        s.slowest = !s.slowest || link->bandwidth_Bps < s.slowest->bandwidth_Bps ? link : s.slowest;
+        s.fastest = !s.fastest || link->bandwidth_Bps > s.fastest->bandwidth_Bps ? link : s.fastest;
+    }
+    return s;
+}
+
+static void print_summary(const struct network *network, const struct summary *s, struct text *out)
+{
+    char slow[UNITS_TEXT_SIZE], fast[UNITS_TEXT_SIZE];
+    text_format(out,
+                "Network of %zu names: %zu links measured, %zu given, %zu filled in from the other "
+                "direction\n",
+                network->n, s->n[LINK_MEASURED], s->n[LINK_GIVEN], s->n[LINK_FILLED]);
+    if (s->slowest)
+        text_format(out, "Bandwidth: %s to %s\n",
+                    units_format(s->slowest->bandwidth_Bps, DIMENSION_BANDWIDTH, slow),
+                    units_format(s->fastest->bandwidth_Bps, DIMENSION_BANDWIDTH, fast));
+}
+
+static void add_link(struct grid *grid, const struct network *network, size_t from, size_t to)
+{
+    char text[UNITS_TEXT_SIZE];
+    const struct link *link = &network->link[from * network->n + to];
+    if (link->source == LINK_UNKNOWN)
+        return;
+    grid_add(grid, "%s", network->name[from]);
+    grid_add(grid, "%s", network->name[to]);
+    grid_add(grid, "%s", units_format(link->bandwidth_Bps, DIMENSION_BANDWIDTH, text));
+    grid_add(grid, "%s",
+             link->latency_s > 0 ? units_format(link->latency_s, DIMENSION_TIME, text) : "-");
+    grid_add(grid, "%s", link_source_name(link->source));
+}
+
+static void print_links(const struct network *network, struct text *out)
+{
+    struct grid grid = {.n_columns = 5, .to_the_left = {true, true, false, false, true}};
+    static const char *const head[] = {"from", "to", "bandwidth", "latency", "source"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        grid_add(&grid, "%s", head[i]);
+    for (size_t from = 0; from < network->n; from++) {
+        for (size_t to = 0; to < network->n; to++)
+            add_link(&grid, network, from, to);
+    }
+    text_add(out, "\n");
+    grid_print(&grid, out);
+}
+
+void report_network_text(const struct network *network, struct text *out)
+{
+    struct summary s = sum_up(network);
+    size_t n_known = network->n * network->n - s.n[LINK_UNKNOWN];
+    print_summary(network, &s, out);
+    if (n_known && n_known <= MOST_LISTED)
+        print_links(network, out);
+    else if (n_known)
+        text_format(out, "(more than %d links: see the file)\n", MOST_LISTED);
+}
