@@ -102,6 +102,7 @@ static json_t *make_together(const struct spec_meeting *meeting)
     json_object_set_new(together, "port", json_integer(meeting->port));
     json_object_set_new(together, "server", json_boolean(meeting->server));
     json_object_set_new(together, "n_ranks", json_integer(meeting->n_ranks));
+    json_object_set_new(together, "timeout_s", number_or_null(meeting->timeout_s));
     return together;
 }
 
@@ -128,28 +129,44 @@ static json_t *make_root(const struct spec *spec)
     return root;
 }
 
-/* A path or text that is no UTF-8 is left out by jansson: the key that is missing names it. */
-static const char *missing_key(const json_t *root)
+/* JSON holds UTF-8 only; file names and variables may be anything. */
+static bool is_utf8(const char *text)
 {
-    static const char *const needed[] = {"record_dir", "device_type", "device", "backend"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        if (!json_object_get(root, needed[i]))
-            return needed[i];
+    json_t *json = text ? json_string(text) : NULL;
+    json_decref(json);
+    return !text || json;
+}
+
+static bool check_texts(const char *path, const struct spec *spec, struct error *e)
+{
+    const struct {
+        const char *what, *text;
+    } texts[] = {
+        {"the records' folder", spec->record_dir},
+        {"the device type", spec->device_type},
+        {"the device", spec->device},
+        {"the backend", spec->backend},
+        {"the data's folder", spec->data_dir},
+        {"the entry's file", spec->entry_file},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!is_utf8(texts[i].text)) {
+            error_set(e, ERROR_INPUT, "%s cannot be written: %s is not UTF-8", path, texts[i].what);
+            return false;
+        }
     }
-    return NULL;
+    return true;
 }
 
 bool spec_write(const char *path, const struct spec *spec, struct error *e)
 {
-    json_t *root = make_root(spec);
-    const char *missing = missing_key(root);
-    char *text = missing ? NULL : json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    if (!text) {
-        error_set(e, ERROR_INPUT, "%s: cannot be written: %s is not UTF-8", path,
-                  missing ? missing : "a text in it");
+    if (!check_texts(path, spec, e))
         return false;
-    }
+    json_t *root = make_root(spec);
+    char *text = json_dumps(root, JSON_INDENT(2));
+    json_decref(root);
+    if (!text)
+        memory_exhausted();
     bool ok = file_write(path, text, strlen(text), e);
     free(text);
     return ok;

@@ -14,6 +14,7 @@ struct spec_meeting {
     int port;
     bool server;
     int n_ranks;
+    double timeout_s; /* how long they wait while nothing moves */
 };
 
 struct spec {

@@ -1,0 +1,184 @@
+#include "measure/subsystem.h"
+
+#include <string.h>
+
+#include "base/file.h"
+
+static const char ring_name[] = "one-ring";
+
+/* Adds the ranks of a type behind those that are there. */
+static void add_ranks(struct arena *arena, struct subsystem *subsystem, int type_number)
+{
+    const struct job_device_type *type = &subsystem->job->type[type_number];
+    const char **host = ARENA_ARRAY(arena, (size_t)type->subsystem_devices, const char *);
+    job_subsystem_hosts(type, host);
+    for (int i = 0; i < type->subsystem_devices; i++) {
+        struct subsystem_rank *rank = &subsystem->rank[subsystem->n_ranks++];
+        rank->type = type_number;
+        rank->host = host[i];
+        if (type->n_cpus > 0)
+            rank->cpus = type->cpus[(size_t)i % type->n_cpus];
+    }
+}
+
+static bool same_host(const struct subsystem_rank *a, const struct subsystem_rank *b)
+{
+    return strcmp(a->host, b->host) == 0;
+}
+
+/* Numbers the ranks on their hosts, and the hosts, both in order of rank. */
+static void number_ranks(struct subsystem *subsystem)
+{
+    int n_hosts = 0;
+    for (int i = 0; i < subsystem->n_ranks; i++) {
+        struct subsystem_rank *rank = &subsystem->rank[i];
+        rank->group_rank = -1;
+        for (int j = 0; j < subsystem->n_ranks; j++) {
+            const struct subsystem_rank *other = &subsystem->rank[j];
+            if (!same_host(rank, other))
+                continue;
+            rank->local_world_size++;
+            rank->local_rank += j < i;
+            if (j < i)
+                rank->group_rank = other->group_rank;
+        }
+        if (rank->group_rank < 0)
+            rank->group_rank = n_hosts++;
+    }
+}
+
+void subsystem_plan(struct arena *arena, const struct job *job, int type,
+                    struct subsystem *subsystem)
+{
+    size_t n = (size_t)job->type[type].subsystem_devices;
+    *subsystem = (struct subsystem){.job = job,
+                                    .name = job->type[type].name,
+                                    .rank = ARENA_ARRAY(arena, n, struct subsystem_rank)};
+    add_ranks(arena, subsystem, type);
+    number_ranks(subsystem);
+}
+
+void subsystem_plan_ring(struct arena *arena, const struct job *job, const bool *measured,
+                         struct subsystem *subsystem)
+{
+    size_t n = 0;
+    for (int i = 0; i < job->n_types; i++)
+        n += measured[i] ? (size_t)job->type[i].subsystem_devices : 0;
+    *subsystem = (struct subsystem){.job = job,
+                                    .name = ring_name,
+                                    .one_ring = true,
+                                    .rank = ARENA_ARRAY(arena, n, struct subsystem_rank)};
+    for (int i = 0; i < job->n_types; i++) {
+        if (measured[i])
+            add_ranks(arena, subsystem, i);
+    }
+    number_ranks(subsystem);
+}
+
+char *subsystem_title(struct arena *arena, const struct subsystem *subsystem)
+{
+    return arena_format(arena, "sub-system %s x%d", subsystem->name, subsystem->n_ranks);
+}
+
+char *subsystem_record(struct arena *arena, const struct subsystem *subsystem, int rank)
+{
+    return arena_format(arena, "%s/rank%d.jsonl", subsystem->records, rank);
+}
+
+char *subsystem_output(struct arena *arena, const struct subsystem *subsystem, int rank)
+{
+    return arena_format(arena, "%s/rank%d.out", subsystem->records, rank);
+}
+
+char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int type)
+{
+    if (!subsystem->one_ring)
+        return arena_format(arena, "%s/spec.json", subsystem->records);
+    return arena_format(arena, "%s/spec-%s.json", subsystem->records,
+                        subsystem->job->type[type].name);
+}
+
+bool subsystem_shares_host(const struct subsystem *subsystem)
+{
+    for (int i = 0; i < subsystem->n_ranks; i++) {
+        if (subsystem->rank[i].local_world_size > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Samples and bytes of a device, each from the other where the size of a sample is known. */
+static void set_amounts(const struct subsystem *subsystem, int type_number, struct spec *spec)
+{
+    const struct amount *data = &subsystem->job->type[type_number].data;
+    double sample_bytes = subsystem->type[type_number].sample_bytes;
+    spec->sample_bytes = sample_bytes;
+    if (data->unit == AMOUNT_SAMPLES) {
+        spec->samples_per_device = data->value;
+        spec->bytes_per_device = data->value * sample_bytes;
+    }
+    if (data->unit == AMOUNT_BYTES) {
+        spec->bytes_per_device = data->value;
+        spec->samples_per_device = sample_bytes > 0 ? data->value / sample_bytes : 0;
+    }
+}
+
+static struct spec make_spec(struct arena *arena, const struct subsystem *subsystem,
+                             int type_number)
+{
+    const struct job *job = subsystem->job;
+    const struct job_device_type *type = &job->type[type_number];
+    size_t n = (size_t)subsystem->n_ranks;
+    const char **types = ARENA_ARRAY(arena, n, const char *);
+    int64_t *batches = ARENA_ARRAY(arena, n, int64_t);
+    for (size_t i = 0; i < n; i++) {
+        types[i] = job->type[subsystem->rank[i].type].name;
+        batches[i] = job->type[subsystem->rank[i].type].batch;
+    }
+    struct spec spec = {
+        .record_dir = subsystem->records,
+        .device_type = type->name,
+        .n_devices = subsystem->n_ranks,
+        .types_by_rank = types,
+        .batch_by_rank = batches,
+        .batch = type->batch,
+        .first = job->training.first,
+        .last = job->training.last,
+        .n_profiled = job->training.n_profiled,
+        .device = type->device,
+        .backend = type->backend,
+        .seed = job->data.seed,
+        .end_timeout_s = job->launcher.stall_timeout_s,
+        .data_dir = subsystem->type[type_number].data_dir,
+        .workers = job->data.workers,
+        .model = &job->model,
+        .meeting = subsystem->meeting,
+    };
+    set_amounts(subsystem, type_number, &spec);
+    return spec;
+}
+
+static bool write_spec(struct arena *arena, const struct subsystem *subsystem, int type_number,
+                       struct error *e)
+{
+    const struct job *job = subsystem->job;
+    struct spec spec = make_spec(arena, subsystem, type_number);
+    char *entry = NULL;
+    if (job->model.kind == MODEL_ENTRY &&
+        !path_absolute(arena, job_path(arena, job, job->model.entry_file), &entry, e))
+        return false;
+    spec.entry_file = entry;
+    return spec_write(subsystem_spec(arena, subsystem, type_number), &spec, e);
+}
+
+bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e)
+{
+    int written = JOB_NO_TYPE; /* ranks of a type stand together */
+    for (int i = 0; i < subsystem->n_ranks; i++) {
+        int type = subsystem->rank[i].type;
+        if (type != written && !write_spec(arena, subsystem, type, e))
+            return false;
+        written = type;
+    }
+    return true;
+}

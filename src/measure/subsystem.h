@@ -1,0 +1,70 @@
+/* A sub-system: which devices train together on a small scale, with what, and where its files lie.
+ */
+#ifndef FORETRAIN_MEASURE_SUBSYSTEM_H
+#define FORETRAIN_MEASURE_SUBSYSTEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "job/job.h"
+#include "measure/launcher.h"
+#include "measure/python.h"
+#include "measure/spec.h"
+
+enum { SUBSYSTEM_ADDRESS_SIZE = 64 };
+
+struct subsystem_rank {
+    int type; /* of the job */
+    const char *host;
+    const char *cpus; /* or NULL */
+    int local_rank;   /* among the ranks on its host, and how many they are */
+    int local_world_size;
+    int group_rank; /* number of its host among the sub-system's hosts */
+};
+
+/* What a device type's ranks train with. */
+struct subsystem_type {
+    struct python python;
+    const char *data_dir;           /* data of all its devices, or NULL */
+    const char *const *device_data; /* [subsystem_devices], each device's own, or NULL */
+    double sample_bytes;            /* 0: not known */
+};
+
+struct subsystem {
+    const struct job *job;
+    const char *name;            /* of its device type, or "one-ring" */
+    bool one_ring;               /* of all types */
+    struct subsystem_rank *rank; /* [n_ranks] */
+    int n_ranks;
+    const struct subsystem_type *type;    /* [job->n_types], by the job's numbers */
+    const char *records;                  /* absolute folder of its records and outputs */
+    char address[SUBSYSTEM_ADDRESS_SIZE]; /* where its ranks meet */
+    int port;
+    const struct spec_meeting *meeting; /* with other sub-systems, or NULL */
+};
+
+/* The ranks of one type's sub-system on the first of its hosts. */
+void subsystem_plan(struct arena *arena, const struct job *job, int type,
+                    struct subsystem *subsystem);
+
+/* The ranks of one small ring of all types that are to be measured, in the job's order. */
+void subsystem_plan_ring(struct arena *arena, const struct job *job, const bool *measured,
+                         struct subsystem *subsystem);
+
+/* "sub-system fast x2" */
+char *subsystem_title(struct arena *arena, const struct subsystem *subsystem);
+
+/* Paths in its folder. */
+char *subsystem_record(struct arena *arena, const struct subsystem *subsystem, int rank);
+char *subsystem_output(struct arena *arena, const struct subsystem *subsystem, int rank);
+char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int type);
+
+/* Whether two of its ranks are on one host. */
+bool subsystem_shares_host(const struct subsystem *subsystem);
+
+/* Writes the worker's specification, one for each type in it. */
+bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e);
+
+#endif
