@@ -56,10 +56,19 @@ static const struct addrinfo *pick_ours(const struct addrinfo *found)
     return NULL;
 }
 
+/* A machine's own name need not be known to any resolver. */
+static bool is_own_name(const char *host)
+{
+    char own[256] = "";
+    return gethostname(own, sizeof own - 1) == 0 && strcmp(host, own) == 0;
+}
+
 bool address_of_local_host(const char *host, char address[ADDRESS_SIZE], struct error *e)
 {
     int result = 0;
     struct addrinfo *found = resolve(host, 0, &result);
+    if (!found && is_own_name(host))
+        found = resolve("127.0.0.1", AI_NUMERICHOST, &result);
     if (!found) {
         error_set(e, ERROR_HOST, "host '%s' is not known here: %s", host, gai_strerror(result));
         return false;

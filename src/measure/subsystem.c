@@ -23,7 +23,7 @@ static void add_ranks(struct arena *arena, struct subsystem *subsystem, int type
 
 static bool same_host(const struct subsystem_rank *a, const struct subsystem_rank *b)
 {
-    return strcmp(a->host, b->host) == 0;
+    return a->host && b->host && strcmp(a->host, b->host) == 0;
 }
 
 /* Numbers the ranks on their hosts, and the hosts, both in order of rank. */

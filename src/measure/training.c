@@ -59,6 +59,11 @@ static void plan_children(struct training *t, struct subsystem *subsystem)
 static bool find_place(struct training *t, struct subsystem *subsystem, struct error *e)
 {
     for (int i = subsystem->n_ranks; i-- > 0;) {
+        if (!subsystem->rank[i].host) {
+            error_set(e, ERROR_INPUT, "%s has no host for rank %d",
+                      subsystem_title(&t->arena, subsystem), i);
+            return false;
+        }
         if (!t->launcher->reach(subsystem->rank[i].host, subsystem->address,
                                 sizeof subsystem->address, e)) {
             error_in(e, "%s, rank %d", subsystem_title(&t->arena, subsystem), i);
@@ -196,7 +201,7 @@ static char *when_text(struct arena *arena, const struct watch *watch)
                                  : arena_format(arena, "after iteration %d", watch->iteration);
 }
 
-/* Its words, else its last lines; and where all of them are. */
+/* Its last lines, and where all of them are. */
 static void add_words(struct arena *arena, const struct subsystem *subsystem, int rank,
                       struct text *text)
 {
@@ -227,12 +232,15 @@ static void describe_failure(struct training *t, struct running *r, int rank, co
     struct text text = {0};
     watch_look(&r->watch, subsystem);
     const char *refusal = find_refusal(&t->arena, subsystem, rank);
+    struct text words = {0};
+    add_words(&t->arena, subsystem, rank, &words);
     text_format(&text, "%s: rank %d on %s %s %s", subsystem_title(&t->arena, subsystem), rank,
                 subsystem->rank[rank].host, what, when_text(&t->arena, &r->watch));
-    if (refusal)
+    if (refusal && !(words.data && strstr(words.data, refusal)))
         text_format(&text, "\n  %s", refusal);
-    add_words(&t->arena, subsystem, rank, &text);
+    text_add(&text, words.data ? words.data : "");
     error_set(e, ERROR_HOST, "%s", text.data);
+    text_free(&words);
     text_free(&text);
 }
 
