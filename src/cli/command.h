@@ -8,8 +8,8 @@
 #include "cli/options.h"
 
 /*
- * One command. `run` prints its result to standard output and returns true, or describes what failed; `options->args`
- * has between `min_args` and `max_args` words.
+ * One command. `run` prints its result to standard output and returns true, or describes what
+ * failed; `options->args` has between `min_args` and `max_args` words.
  */
 struct command {
     const char *name;

@@ -71,7 +71,8 @@ void console_status(const char *text)
     if (!console.terminal || console.quiet)
         return;
     struct winsize size = {0};
-    int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
+    int width =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : 79;
     struct arena arena = {0};
     fprintf(stderr, "\r\033[K%.*s", width, text_printable(&arena, text, 0));
     fflush(stderr);

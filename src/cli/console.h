@@ -7,7 +7,8 @@
 
 #include "base/error.h"
 
-/* Takes over SIGINT, SIGTERM and SIGHUP: the first sets the flag, a second ends the program at once. */
+/* Takes over SIGINT, SIGTERM and SIGHUP: the first sets the flag, a second ends the program at
+ * once. */
 void console_start(bool quiet);
 
 /* The signal that came, or 0; long work looks at `console_interrupt_flag`. */

@@ -1,4 +1,5 @@
-/* foretrain's main: finds the command, runs it, prints what failed and turns it into the exit status. */
+/* foretrain's main: finds the command, runs it, prints what failed and turns it into the exit
+ * status. */
 #include <argp.h>
 #include <locale.h>
 #include <signal.h>
@@ -22,7 +23,8 @@ const char *argp_program_version = "foretrain " FT_VERSION;
 static void print_help(FILE *out)
 {
     fputs("Usage: foretrain COMMAND [OPTION...] [ARGUMENT...]\n"
-          "Tells how long a training takes on a cluster of different devices, before it runs there.\n\n",
+          "Tells how long a training takes on a cluster of different devices, before it runs "
+          "there.\n\n",
           out);
     for (size_t i = 0; i < N_COMMANDS; i++) {
         char synopsis[64];
@@ -31,7 +33,8 @@ static void print_help(FILE *out)
     }
     fputs("  help [COMMAND]   what a command does, and its options\n\n"
           "Start with:  foretrain init > job.yaml\n"
-          "Exit status: 0 done, 1 a check failed, 2 usage, 3 bad input, 4 files, 5 a host or a child failed.\n"
+          "Exit status: 0 done, 1 a check failed, 2 usage, 3 bad input, 4 files, 5 a host or a "
+          "child failed.\n"
           "More: man foretrain, man foretrain-job\n",
           out);
 }

@@ -1,4 +1,5 @@
-/* argp does the work; an unknown option is looked up here first, so that the nearest one can be named. */
+/* argp does the work; an unknown option is looked up here first, so that the nearest one can be
+ * named. */
 #include "cli/options.h"
 
 #include <argp.h>
@@ -10,7 +11,8 @@
 #include "cli/command.h"
 
 static const struct argp_option all[] = {
-    {"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)", 0},
+    {"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)",
+     0},
     {"json", 'j', NULL, 0, "Print the result as JSON (docs/formats.md)", 0},
     {"csv", 'c', NULL, 0, "Print a line for each device as CSV", 0},
     {"quiet", 'q', NULL, 0, "No progress, only warnings and errors", 0},
@@ -65,8 +67,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         if (options->n_args < parse->command->min_args)
             argp_error(state, "%s is missing", parse->command->args);
         if (options->n_args > parse->command->max_args)
-            argp_error(state, "too many arguments: '%s'",
-                       options->args[parse->command->max_args]);
+            argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
         if (options->json && options->csv)
             argp_error(state, "--json and --csv exclude each other");
         return 0;

@@ -26,8 +26,8 @@ struct options {
 struct command;
 
 /*
- * Reads the options of a command from argv (argv[0] is the command's name). Prints help or a usage error and exits where
- * the command line asks for it (status 0 or 2).
+ * Reads the options of a command from argv (argv[0] is the command's name). Prints help or a usage
+ * error and exits where the command line asks for it (status 0 or 2).
  */
 void options_parse(const struct command *command, int argc, char **argv, struct options *options);
 

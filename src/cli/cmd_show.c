@@ -1,0 +1,155 @@
+/* `foretrain show`: what a profile, a network, a job or a run's folder holds. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/workspace.h"
+#include "report/report.h"
+
+static bool show_profile(struct arena *arena, const char *path, const struct options *options,
+                         struct error *e)
+{
+    struct profile profile;
+    struct text out = {0};
+    if (!profile_read(arena, path, &profile, e))
+        return false;
+    if (options->json)
+        profile_format(&profile, profile.samples_file, &out);
+    else
+        report_profile_text(&profile, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_network(struct arena *arena, const char *path, const struct options *options,
+                         struct error *e)
+{
+    struct network network;
+    struct text out = {0};
+    if (!network_read(arena, path, &network, e))
+        return false;
+    report_network_text(&network, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_job(struct arena *arena, const char *path, const struct options *options,
+                     struct error *e)
+{
+    struct job job;
+    struct text out = {0};
+    if (!job_load(arena, path, &job, e))
+        return false;
+    report_job_text(&job, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+/* Profiles of the job's types that are there and can be read. */
+static size_t read_profiles(struct workspace *w, struct profile *profile)
+{
+    size_t n = 0;
+    for (int t = 0; t < w->job.n_types; t++) {
+        struct error unread = {0};
+        if (workspace_profile(w, t, &profile[n], &unread))
+            n++;
+        error_clear(&unread);
+    }
+    return n;
+}
+
+static bool show_run(struct arena *arena, const char *path, const struct options *options,
+                     struct error *e)
+{
+    char *job_file[] = {path_join(arena, path, "job.yaml")};
+    const struct options of_job = {.run = path, .args = job_file, .n_args = 1};
+    struct workspace w;
+    struct network *network = NULL;
+    struct text out = {0};
+    bool ok = workspace_open(&w, &of_job, e) && workspace_network(&w, &network, e);
+    if (ok) {
+        struct profile *profile = ARENA_ARRAY(&w.arena, (size_t)w.job.n_types, struct profile);
+        size_t n_profiles = read_profiles(&w, profile);
+        struct forecast forecast;
+        struct error incomplete = {0};
+        bool known = workspace_forecast(&w, &forecast, &incomplete);
+        error_clear(&incomplete);
+        report_run_text(&w.job, profile, n_profiles, network, known ? &forecast : NULL, &out);
+        ok = workspace_print(options, &out, e);
+    }
+    text_free(&out);
+    workspace_close(&w);
+    return ok;
+}
+
+static const struct {
+    const char *content; /* words that such a file begins with, within its first bytes */
+    const char *ending;
+    bool has_json;
+    bool (*show)(struct arena *, const char *, const struct options *, struct error *);
+} kind[] = {
+    {"\"foretrain.profile/", NULL, true, show_profile},
+    {NULL, ".yaml", false, show_job},
+    {NULL, ".yml", false, show_job},
+    {NULL, ".csv", false, show_network},
+    {NULL, ".tsv", false, show_network},
+};
+enum { N_KINDS = sizeof kind / sizeof *kind };
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
+static bool show_file(struct arena *arena, const char *path, const struct options *options,
+                      struct error *e)
+{
+    enum { LIMIT = 256 << 20 };
+    char *text = NULL;
+    if (!file_read(arena, path, LIMIT, &text, NULL, e))
+        return false;
+    for (size_t i = 0; i < N_KINDS; i++) {
+        bool is = kind[i].content ? strstr(text, kind[i].content) != NULL
+                                  : ends_with(path, kind[i].ending);
+        if (!is)
+            continue;
+        if (options->json && !kind[i].has_json) {
+            error_set(e, ERROR_USAGE, "%s: --json shows profiles only", path);
+            return false;
+        }
+        return kind[i].show(arena, path, options, e);
+    }
+    error_set(e, ERROR_INPUT,
+              "%s: neither a profile (foretrain.profile/1), a job (.yaml), a network (.csv) nor a "
+              "run's folder",
+              path);
+    return false;
+}
+
+static bool run(const struct options *options, struct error *e)
+{
+    struct arena arena = {0};
+    struct stat st;
+    const char *path = options->args[0];
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    bool ok = folder ? show_run(&arena, path, options, e) : show_file(&arena, path, options, e);
+    arena_free(&arena);
+    return ok;
+}
+
+const struct command command_show = {
+    .name = "show",
+    .args = "FILE",
+    .summary = "What a profile, a network, a job or a run's folder holds",
+    .help = "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv), or the "
+            "folder of a run.",
+    .accepts = OPTION_JSON | OPTION_OUTPUT,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

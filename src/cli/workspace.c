@@ -1,0 +1,155 @@
+#include "cli/workspace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "base/file.h"
+#include "cli/console.h"
+#include "report/report.h"
+
+static void say(void *self, const char *text)
+{
+    (void)self;
+    console_say(text);
+}
+
+static void warn(void *self, const char *text)
+{
+    (void)self;
+    console_warn(text);
+}
+
+static void status(void *self, const char *text)
+{
+    (void)self;
+    console_status(text);
+}
+
+bool workspace_open(struct workspace *w, const struct options *options, struct error *e)
+{
+    *w = (struct workspace){.progress = {NULL, say, warn, status, console_interrupt_flag()}};
+    if (!job_load(&w->arena, options->args[0], &w->job, e))
+        return false;
+    w->run = options->run ? options->run : path_join(&w->arena, "runs", w->job.name);
+    return true;
+}
+
+void workspace_close(struct workspace *w)
+{
+    arena_free(&w->arena);
+}
+
+char *workspace_path(struct workspace *w, const char *name)
+{
+    return path_join(&w->arena, w->run, name);
+}
+
+/* The lock is held until the process ends, however it ends. */
+static bool lock(struct workspace *w, struct error *e)
+{
+    const char *path = workspace_path(w, "lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        error_set(e, ERROR_FILE, "%s: cannot open: %s", path, strerror(errno));
+        return false;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        error_set(e, ERROR_FILE, "%s: another foretrain works in this folder", w->run);
+        error_hint(e, "wait for it, or use another folder with --run DIR");
+        return false;
+    }
+    return true;
+}
+
+bool workspace_claim(struct workspace *w, struct error *e)
+{
+    return file_make_folders(w->run, e) && lock(w, e) &&
+           file_write(workspace_path(w, "job.yaml"), w->job.text, strlen(w->job.text), e);
+}
+
+bool workspace_network(struct workspace *w, struct network **network, struct error *e)
+{
+    const char *path = workspace_path(w, "network.csv");
+    if (w->job.network_file)
+        path = job_path(&w->arena, &w->job, w->job.network_file);
+    else if (!file_exists(path))
+        path = NULL;
+    struct network *read = NULL;
+    if (path) {
+        read = ARENA_NEW(&w->arena, struct network);
+        if (!network_read(&w->arena, path, read, e))
+            return false;
+    }
+    *network = read;
+    return true;
+}
+
+bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
+{
+    const struct job_device_type *type = &w->job.type[t];
+    const char *path = type->profile
+                           ? job_path(&w->arena, &w->job, type->profile)
+                           : arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
+    if (!type->profile && !file_exists(path)) {
+        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
+                  type->name, path);
+        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
+                   type->name);
+        return false;
+    }
+    return profile_read(&w->arena, path, profile, e);
+}
+
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+{
+    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
+    struct error_list missing = {0};
+    for (int t = 0; t < w->job.n_types; t++) {
+        if (!workspace_profile(w, t, &profile[t], e))
+            error_list_add(&missing, e);
+    }
+    if (missing.n) {
+        error_list_join(&missing, e);
+        return false;
+    }
+    struct network *network = NULL;
+    return workspace_network(w, &network, e) &&
+           forecast_make(&w->arena, &w->job, profile, network, forecast, e);
+}
+
+static bool keep(struct workspace *w, const char *name, const struct text *text, struct error *e)
+{
+    return file_write(workspace_path(w, name), text->data, text->length, e);
+}
+
+bool workspace_print(const struct options *options, const struct text *text, struct error *e)
+{
+    if (options->output)
+        return file_write(options->output, text->data, text->length, e);
+    fwrite(text->data, 1, text->length, stdout);
+    return true;
+}
+
+bool workspace_show_forecast(struct workspace *w, const struct options *options,
+                             const struct forecast *forecast, struct error *e)
+{
+    struct text table = {0}, json = {0}, csv = {0};
+    report_forecast_text(forecast, &table);
+    report_forecast_json(forecast, &w->job, false, &json);
+    if (options->csv)
+        report_forecast_csv(forecast, &w->job, &csv);
+    bool ok = !file_exists(w->run) ||
+              (keep(w, "forecast.json", &json, e) && keep(w, "forecast.txt", &table, e));
+    ok = ok && workspace_print(options, options->csv ? &csv : options->json ? &json : &table, e);
+    if (ok && (options->json || options->csv)) {
+        for (size_t i = 0; i < forecast->n_warnings; i++)
+            console_warn(forecast->warning[i]);
+    }
+    text_free(&table);
+    text_free(&json);
+    text_free(&csv);
+    return ok;
+}

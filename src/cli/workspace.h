@@ -1,0 +1,53 @@
+/* What the commands share: the job, its run's folder, and what lies in it. */
+#ifndef FORETRAIN_CLI_WORKSPACE_H
+#define FORETRAIN_CLI_WORKSPACE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/options.h"
+#include "job/job.h"
+#include "measure/progress.h"
+#include "network/network.h"
+#include "predict/forecast.h"
+#include "profile/profile.h"
+
+struct workspace {
+    struct arena arena; /* everything below lives here */
+    struct job job;
+    const char *run; /* the run's folder; it need not exist */
+    struct progress progress;
+};
+
+/* Reads the job that the command line names. Call workspace_close in any case. */
+bool workspace_open(struct workspace *w, const struct options *options, struct error *e);
+void workspace_close(struct workspace *w);
+
+/* A path in the run's folder. */
+char *workspace_path(struct workspace *w, const char *name);
+
+/* Makes the run's folder, takes it for this process alone and keeps a copy of the job in it. */
+bool workspace_claim(struct workspace *w, struct error *e);
+
+/*
+ * The network that a forecast uses: the job's file, else the run's measured one; `*network` is NULL
+ * where there is neither, and the job's classes must say all.
+ */
+bool workspace_network(struct workspace *w, struct network **network, struct error *e);
+
+/* The profile of a device type: the one that the job gives, else the measured one. */
+bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
+
+/* Forecasts from the job's given profiles and those measured in the run's folder. */
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
+
+/* Prints a forecast as the options ask, and keeps it in the run's folder where that exists. */
+bool workspace_show_forecast(struct workspace *w, const struct options *options,
+                             const struct forecast *forecast, struct error *e);
+
+/* Writes text to standard output, or to the file that the options name. */
+bool workspace_print(const struct options *options, const struct text *text, struct error *e);
+
+#endif
