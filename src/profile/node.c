@@ -85,6 +85,11 @@ static bool is_word(char c)
 static size_t token_start(const struct source *source, size_t behind)
 {
     size_t at = behind < source->length ? behind : source->length;
+    if (at > 1 && source->text[at - 1] == '"') {
+        for (at -= 2; at > 0 && source->text[at] != '"' && source->text[at] != '\n';)
+            at--;
+        return at;
+    }
     while (at > 0 && is_word(source->text[at - 1]))
         at--;
     return at == behind && at > 0 ? at - 1 : at;
@@ -188,7 +193,9 @@ static const char *name_of(const struct node *node)
 static char *value_text(struct arena *arena, const struct node *node)
 {
     enum { LONGEST = 40 };
-    char *dumped = json_dumps(node->json, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (json_is_number(node->json))
+        return arena_format(arena, "%.9g", json_number_value(node->json));
+    char *dumped = json_dumps(node->json, JSON_ENCODE_ANY | JSON_COMPACT);
     char *text = arena_format(arena, "%.*s%s", LONGEST, dumped ? dumped : "?",
                               dumped && strlen(dumped) > LONGEST ? "..." : "");
     free(dumped);

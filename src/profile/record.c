@@ -452,6 +452,7 @@ static bool read_lines(struct arena *arena, const char *text, size_t length, str
             if (newline || !record->device_type)
                 return false;
             error_clear(e);
+            return true;
         }
         record->n_lines = line.first_line;
     }
