@@ -85,7 +85,7 @@ static bool is_word(char c)
 static size_t token_start(const struct source *source, size_t behind)
 {
     size_t at = behind < source->length ? behind : source->length;
-    if (at > 1 && source->text[at - 1] == '"') {
+    if (at > 1 && at < source->length && source->text[at - 1] == '"') {
         for (at -= 2; at > 0 && source->text[at] != '"' && source->text[at] != '\n';)
             at--;
         return at;
@@ -185,7 +185,7 @@ static const char *name_of(const struct node *node)
     if (node->key)
         return node->key;
     if (!node->parent)
-        return "the file";
+        return "this";
     return node->parent->key ? node->parent->key : "an item";
 }
 

@@ -198,7 +198,7 @@ static void refuses_values_that_cannot_be(void **state)
         {"{\"n\": 2}", "{\"n\": 2, \"one_ring\": true, \"ring_devices\": 1}",
          "a100.json:6:59: ring_devices must be at least n = 2 (got 1)"},
         {"\"batch\": 64", "\"batch\": 64, \"batch\": 64",
-         "a100.json:5:15: not valid JSON: duplicate object key near '\"batch\"'"},
+         "a100.json:5:16: not valid JSON: duplicate object key near '\"batch\"'"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         assert_refused(f, edited(f, row[i].piece, row[i].by), row[i].message);
@@ -218,7 +218,7 @@ static void refuses_text_that_is_no_profile(void **state)
 {
     struct fixture *f = *state;
     assert_refused(f, "", "a100.json:1:1: not valid JSON: '[' or '{' expected near end of file");
-    assert_refused(f, "[]", "a100.json:1:1: the file must be an object {...} (got [])");
+    assert_refused(f, "[]", "a100.json:1:1: this must be an object {...} (got [])");
     assert_refused(f, "{\"format\": \"x\"",
                    "a100.json:1:14: not valid JSON: '}' expected near end of file");
 }
