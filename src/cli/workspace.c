@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -40,6 +41,26 @@ bool workspace_open(struct workspace *w, const struct options *options, struct e
 void workspace_close(struct workspace *w)
 {
     arena_free(&w->arena);
+}
+
+/* Beside the program as installed (bin/foretrain, share/foretrain/worker), else in the source tree
+ * it was built from. */
+const char *workspace_worker(struct workspace *w)
+{
+    const char *named = getenv("FORETRAIN_WORKER");
+    if (named)
+        return named;
+    struct error none = {0};
+    char *program = NULL;
+    const char *worker = FORETRAIN_SOURCE_WORKER;
+    if (path_absolute(&w->arena, "/proc/self/exe", &program, &none)) {
+        const char *installed =
+            path_join(&w->arena, path_folder(&w->arena, program), "../share/foretrain/worker");
+        if (file_exists(installed))
+            worker = installed;
+    }
+    error_clear(&none);
+    return worker;
 }
 
 char *workspace_path(struct workspace *w, const char *name)

@@ -25,6 +25,10 @@ struct workspace {
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e);
 void workspace_close(struct workspace *w);
 
+/* The worker's folder: FORETRAIN_WORKER where it is set, else the one that belongs to this program.
+ */
+const char *workspace_worker(struct workspace *w);
+
 /* A path in the run's folder. */
 char *workspace_path(struct workspace *w, const char *name);
 
