@@ -67,19 +67,31 @@ static bool has_data(const struct job_device_type *type)
     return type->data.unit != AMOUNT_NONE && type->data.value > 0;
 }
 
+static bool check_all_or_none(const struct job *job, struct error *e)
+{
+    for (int t = 1; t < job->n_types; t++) {
+        const struct job_device_type *with = &job->type[0], *without = &job->type[t];
+        struct place place = forecast_place(job, t);
+        if (has_data(with) == has_data(without))
+            continue;
+        if (has_data(without)) {
+            without = &job->type[0];
+            with = &job->type[t];
+        }
+        error_at(e, &place, "device type '%s' has data per device and '%s' has none", with->name,
+                 without->name);
+        error_hint(e, "give every type its data, or none: then it goes in proportion to batch");
+        return false;
+    }
+    return true;
+}
+
 static bool read_share(struct arena *arena, const struct job *job, int t, const struct forecast *f,
                        struct ft_share *share, struct error *e)
 {
     const struct job_device_type *type = &job->type[t];
     struct place place = forecast_place(job, t);
     *share = (struct ft_share){.n_devices = (double)type->count, .batch = f->type[t].batch};
-    if (has_data(type) != has_data(&job->type[0])) {
-        bool first = has_data(type);
-        error_at(e, &place, "device type '%s' has data per device and '%s' has none",
-                 first ? type->name : job->type[0].name, first ? job->type[0].name : type->name);
-        error_hint(e, "give every type its data, or none: then it goes in proportion to batch");
-        return false;
-    }
     if (!has_data(type))
         return true;
     const char *what = arena_format(arena, "data of device type '%s'", type->name);
@@ -89,6 +101,8 @@ static bool read_share(struct arena *arena, const struct job *job, int t, const 
 static bool read_shares(struct arena *arena, const struct job *job, const struct forecast *f,
                         struct ft_share *share, struct error *e)
 {
+    if (!check_all_or_none(job, e))
+        return false;
     for (int t = 0; t < job->n_types; t++) {
         if (!read_share(arena, job, t, f, &share[t], e))
             return false;

@@ -47,6 +47,18 @@ static const char *hosts_text(struct arena *arena, const struct profile *p)
     return copy;
 }
 
+static const char *window_text(struct arena *arena, const struct profile *p)
+{
+    if (p->last == 0)
+        return "";
+    const char *left_out =
+        p->n_left_out
+            ? arena_format(arena, ", %zu of them left out at the edges of passes over the data",
+                           p->n_left_out)
+            : "";
+    return arena_format(arena, "; iterations %d to %d counted%s", p->first, p->last, left_out);
+}
+
 static void print_origin(struct arena *arena, const struct profile *p, struct text *out)
 {
     text_wrap(out, "",
@@ -66,14 +78,22 @@ static void print_origin(struct arena *arena, const struct profile *p, struct te
                                ? arena_format(arena, ", in one mixed ring of %d", p->ring_devices)
                                : ""));
     text_wrap(out, "  ",
-              arena_format(arena, "batch %g, %g mini-batch%s a step; iterations %d to %d counted%s",
-                           p->batch, p->micro_batches, p->micro_batches > 1 ? "es" : "", p->first,
-                           p->last,
-                           p->n_left_out ? arena_format(arena,
-                                                        ", %zu of them left out at the edges "
-                                                        "of passes over the data",
-                                                        p->n_left_out)
-                                         : ""));
+              arena_format(arena, "batch %g, %g mini-batch%s a step%s", p->batch, p->micro_batches,
+                           p->micro_batches > 1 ? "es" : "", window_text(arena, p)));
+}
+
+static void add_stats(struct grid *grid, const struct stats *stats)
+{
+    add_time(grid, stats->mean);
+    if (stats->n) {
+        add_time(grid, stats->sd);
+        add_time(grid, stats->min);
+        add_time(grid, stats->max);
+        add_count(grid, (double)stats->n);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        grid_add(grid, "-");
 }
 
 static void print_stages(const struct profile *p, struct text *out)
@@ -87,11 +107,7 @@ static void print_stages(const struct profile *p, struct text *out)
         if (!samples->known)
             continue;
         grid_add(&grid, "%.*s", (int)(strlen(key) - strlen("_s")), key);
-        add_time(&grid, samples->stats.mean);
-        add_time(&grid, samples->stats.sd);
-        add_time(&grid, samples->stats.min);
-        add_time(&grid, samples->stats.max);
-        add_count(&grid, (double)samples->stats.n);
+        add_stats(&grid, &samples->stats);
     }
     text_add(out, "\n");
     grid_print(&grid, out);
