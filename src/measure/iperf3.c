@@ -55,9 +55,11 @@ static bool parse_object(const char *text, json_t **root, struct error *e)
                    ? fail(e, "it printed nothing")
                    : fail_quoting(e, "it printed no JSON", text + strspn(text, " \t\r\n"));
     json_error_t problem;
-    *root = json_loads(object, JSON_DISABLE_EOF_CHECK, &problem);
+    *root = json_loads(object, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &problem);
     if (*root)
         return true;
+    if (json_error_code(&problem) == json_error_duplicate_key)
+        return fail(e, "it gives a value twice, as versions before 3.10 do with --bidir");
     error_set(e, ERROR_HOST, "iperf3: its output is cut off or no JSON (line %d: %s)", problem.line,
               problem.text);
     return false;
