@@ -10,12 +10,18 @@
 
 enum { MOST_DEVICES = 10000000, MOST_EPOCHS = 1000000000 };
 
-static const char *const *key_words(struct reading *r, const struct field *field, size_t n)
+struct known_keys {
+    const char **word;
+    const char *list; /* for messages */
+};
+
+static struct known_keys known_keys(struct reading *r, const struct field *field, size_t n)
 {
     const char **word = ARENA_ARRAY(r->arena, n, const char *);
     for (size_t i = 0; i < n; i++)
         word[i] = field[i].key;
-    return word;
+    return (struct known_keys){word,
+                               arena_format(r->arena, "known here: %s", field_words(r, word, n))};
 }
 
 static bool is_field(const struct field *field, size_t n, const char *key)
@@ -30,17 +36,14 @@ static bool is_field(const struct field *field, size_t n, const char *key)
 static void refuse_unknown_keys(struct reading *r, const struct node *node,
                                 const struct field *field, size_t n)
 {
-    const char *const *word = NULL;
+    struct known_keys known = {0};
     for (const struct node *value = node->first; value; value = value->next) {
         if (is_field(field, n, value->key->text))
             continue;
-        if (!word)
-            word = key_words(r, field, n);
-        char *hint = reading_nearest(r, value->key->text, word, n);
-        reading_refuse(r, value->key,
-                       hint ? hint
-                            : arena_format(r->arena, "known here: %s", field_words(r, word, n)),
-                       "unknown key '%s'", value->name);
+        if (!known.word)
+            known = known_keys(r, field, n);
+        const char *hint = reading_nearest(r, value->key->text, known.word, n);
+        reading_refuse(r, value->key, hint ? hint : known.list, "unknown key '%s'", value->name);
     }
 }
 

@@ -77,10 +77,6 @@ static struct finding *new_finding(struct reading *r, const struct place *place)
 static void refuse(struct reading *r, const struct place *place, const char *hint,
                    const char *message)
 {
-    if (r->n_findings >= MOST_FINDINGS) {
-        r->n_untold++;
-        return;
-    }
     struct finding *found = new_finding(r, place);
     error_at(&found->error, place, "%s", message);
     if (hint)
@@ -92,6 +88,10 @@ static void refuse(struct reading *r, const struct place *place, const char *hin
 static void refuse_formatted(struct reading *r, const struct place *place, const char *hint,
                              const char *format, va_list args)
 {
+    if (r->n_findings >= MOST_FINDINGS) {
+        r->n_untold++;
+        return;
+    }
     char *message = NULL;
     if (vasprintf(&message, format, args) < 0)
         memory_exhausted();
@@ -120,7 +120,8 @@ void reading_refuse(struct reading *r, const struct node *node, const char *hint
 
 char *reading_nearest(struct reading *r, const char *text, const char *const *word, size_t n)
 {
-    const char *nearest = text_nearest(text, word, n);
+    bool told = r->n_findings < MOST_FINDINGS;
+    const char *nearest = told ? text_nearest(text, word, n) : NULL;
     return nearest ? arena_format(r->arena, "did you mean '%s'?", nearest) : NULL;
 }
 

@@ -182,8 +182,8 @@ static void check_slots(struct reading *r, const struct job_device_type *type)
     reading_refuse_at(r, &type->hosts_place,
                       "write 'host:8' for a host with 8 devices; where only the sub-system's hosts "
                       "exist, leave hosts out and write subsystem: {hosts: ...}",
-                      "hosts hold %lld devices, %lld less than the count of %lld", (long long)slots,
-                      (long long)(type->count - slots), (long long)type->count);
+                      "hosts have slots for %lld, %lld less than the count of %lld",
+                      (long long)slots, (long long)(type->count - slots), (long long)type->count);
 }
 
 static int by_name(const void *a, const void *b)
@@ -248,10 +248,11 @@ static void check_subsystem(struct reading *r, const struct job_device_type *typ
     check_subsystem_size(r, place, type);
     int64_t slots = count_slots(type->subsystem_host, type->n_subsystem_hosts);
     if (type->n_subsystem_hosts > 0 && slots < type->subsystem_devices)
-        reading_refuse_at(r, place, "write 'host:2' for two devices on one host",
-                          "the sub-system's hosts hold %lld devices, %lld less than its %d",
-                          (long long)slots, (long long)(type->subsystem_devices - slots),
-                          type->subsystem_devices);
+        reading_refuse_at(
+            r, place, "write 'host:2' for two devices on one host",
+            "the sub-system's hosts have slots for %lld, %lld less than its %d devices",
+            (long long)slots, (long long)(type->subsystem_devices - slots),
+            type->subsystem_devices);
 }
 
 static struct place value_place(const struct reading *r, const struct node *node, const char *key)
