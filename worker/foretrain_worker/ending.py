@@ -85,8 +85,9 @@ def _report_without_torch(watches):
 
 
 def _has_records(record_dir):
-    """Whether ranks that this process spawned have written records."""
-    return bool(glob.glob(os.path.join(glob.escape(record_dir), "rank*.jsonl*")))
+    """Whether the rank of this process, or those that it spawned, have written records."""
+    name = "rank%s.jsonl*" % os.environ.get("RANK", "*")
+    return bool(glob.glob(os.path.join(glob.escape(record_dir), name)))
 
 
 def _reason(watch):
@@ -100,7 +101,7 @@ def _reason(watch):
         return ended + "; the DistributedDataParallel module never ran a forward in training mode"
     if not watch.known_optimizers:
         return ended + "; no optimizer step was seen"
-    return "%s after %d iterations; the window needs %d (%d to %d are counted)" % (
+    return "%s; %d iterations were done, the window needs %d (%d to %d are counted)" % (
         ended, watch.n_iterations_ended(), spec.last, spec.first, spec.last
     )
 

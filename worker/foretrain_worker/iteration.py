@@ -16,7 +16,7 @@ class Bucket:
 
 
 class Backward:
-    """One backward call. `synced` when its gradients are all-reduced."""
+    """One backward call. `synced` when gradients are all-reduced in it; `reduced` are the modules whose are."""
 
     def __init__(self, synced, begin):
         self.synced = synced
@@ -24,6 +24,7 @@ class Backward:
         self.end = None
         self.first_operator = None
         self.buckets = []
+        self.reduced = set()
         self.sent_before = None
         self.sent_after = None
 

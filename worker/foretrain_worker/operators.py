@@ -39,11 +39,17 @@ class Profile:
         with self._record_function(_MARK + stage):
             pass
 
-    def finish(self, record):
-        """Stop, and return the `operators` line, or None with a note."""
+    def finish(self, record, profiled):
+        """Stop, and return the `operators` line, or None with a note.
+
+        `profiled` is (step_s, whether at an edge) of each profiled iteration. Those at an edge are left out if
+        there are others.
+        """
         try:
             self._profiler.stop()
-            return operators_line(split_iterations(self._events()))
+            held = list(zip(split_iterations(self._events()), profiled))
+            inner = [each for each in held if not each[1][1]]
+            return operators_line(inner or held)
         except Exception as error:  # pylint: disable=broad-except
             record.note("no operators: torch.profiler failed: %s" % error)
             return None
@@ -129,10 +135,13 @@ def _add_operator(event, stage, training_thread, forward, backward):
     return True
 
 
-def operators_line(iterations):
+def operators_line(held):
+    """`held` is [((forward operators, backward operators), (step_s, edge))], one for each iteration."""
+    iterations = [operators for operators, _ in held]
     return {
         "kind": "operators",
         "n_iterations": len(iterations),
+        "step_s": [step_s for _, (step_s, _) in held],
         "forward": _aggregate([forward for forward, _ in iterations]),
         "backward": _aggregate([backward for _, backward in iterations]),
     }

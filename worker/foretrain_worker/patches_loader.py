@@ -39,13 +39,19 @@ class LoaderInfo:
         return [worker.pid for iterator in self._iterators for worker in getattr(iterator, "_workers", [])]
 
     def line(self, own_fetches, begin_s, end_s):
-        """The `loader` line: the fetches that began in the window [begin_s, end_s), of whatever process."""
+        """The `loader` line: the fetches that began in the window [begin_s, end_s), of whatever process.
+
+        A worker's first fetch, with which it comes to life, is at the edge of a pass: left out if there are others.
+        """
         fetches = [fetch[1:] for fetch in own_fetches if fetch[0] == self.number]
+        first_ones = []
         for path in self._side_paths():
             with open(path, "rb") as file:
                 data = file.read()
-            fetches.extend(_FETCH.iter_unpack(data[: len(data) - len(data) % _FETCH.size]))
-        inside = sorted(fetch for fetch in fetches if begin_s <= fetch[0] < end_s)
+            held = list(_FETCH.iter_unpack(data[: len(data) - len(data) % _FETCH.size]))
+            first_ones.extend(held[:1])
+            fetches.extend(held[1:])
+        inside = _inside(fetches, begin_s, end_s) or _inside(first_ones, begin_s, end_s)
         samples = [fetch[2] for fetch in inside]
         return {
             "kind": "loader",
@@ -61,6 +67,10 @@ class LoaderInfo:
 
     def _side_paths(self):
         return sorted(glob.glob(glob.escape(self.side_prefix) + "*"))
+
+
+def _inside(fetches, begin_s, end_s):
+    return sorted(fetch for fetch in fetches if begin_s <= fetch[0] < end_s)
 
 
 class WorkerStart:

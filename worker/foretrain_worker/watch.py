@@ -101,7 +101,7 @@ class Watch:
         self.step_depth = 0
         self.step_position = None
         self.steps_outside_ddp = 0
-        self.will_sync = False
+        self.awaiting_sync = weakref.WeakSet()
         self.backward = None
         self.hook = None
 
@@ -111,7 +111,7 @@ class Watch:
         self.window = {}
         self.fetches = []
         self.fetching = None
-        self.profiled_step_s = []
+        self.profiled = []
 
     # -- who and where -------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class Watch:
         if not has_grad:
             return self.enter("forward")[0], False
         self._cut_if_due()
-        self.will_sync = syncs
+        (self.awaiting_sync.add if syncs else self.awaiting_sync.discard)(ddp)
         if self.stack[-1] != "forward":
             self.enter("forward")
         return None, self.describer.forward_begins(ddp)
@@ -280,8 +280,9 @@ class Watch:
         if self.stack[-1] in ("backward", "unsynced"):
             return None
         self._end_forward()
-        depth, position = self.enter("backward" if self.will_sync else "unsynced")
-        call = Backward(self.will_sync, self.tape.stages[position][1])
+        synced = len(self.awaiting_sync) > 0
+        depth, position = self.enter("backward" if synced else "unsynced")
+        call = Backward(synced, self.tape.stages[position][1])
         self.tape.add("backward", call)
         self.describer.backward_begins(roots)
         if call.synced:
@@ -295,9 +296,9 @@ class Watch:
         position = self.leave(depth)
         call, self.backward = self.backward, None
         call.end = self.tape.stages[position][1]
-        self.will_sync = False
         if call.synced:
             call.sent_after = self.sockets.snapshot()
+            self.awaiting_sync -= call.reduced or set(self.awaiting_sync)
 
     def _note_first_operator(self, call, roots):
         def note(*_):
@@ -314,6 +315,7 @@ class Watch:
         bucket = Bucket(index, self.ddp_names.get(ddp), n_bytes, self.clock.mark())
         if self.backward is not None:
             self.backward.buckets.append(bucket)
+            self.backward.reduced.add(ddp)
         return bucket
 
     @guarded
@@ -454,7 +456,7 @@ class Watch:
         while self.pending and (until_empty or self.pending[0].is_ready(self.clock)):
             line = self.pending.popleft().line(self.clock, self.origin_s)
             if line["profiled"]:
-                self.profiled_step_s.append(line["step_s"])
+                self.profiled.append((line["step_s"], line["edge"]))
             self.record.write(line)
 
     def _bytes_sent(self, tape):
@@ -519,10 +521,8 @@ class Watch:
         if self.profile is None:
             return
         profile, self.profile = self.profile, None
-        line = profile.finish(self.record)
+        line = profile.finish(self.record, self.profiled)
         if line:
-            line["step_s"] = self.profiled_step_s
-            line["n_iterations"] = min(line["n_iterations"], len(self.profiled_step_s))
             self.record.write(line)
 
     # -- the end -------------------------------------------------------------------------------------
@@ -559,7 +559,7 @@ class Watch:
             self._close_window(end)
         self._write_window()
         self._write_operators()
-        n_profiled = len(self.profiled_step_s)
+        n_profiled = len(self.profiled)
         if n_profiled < self.spec.n_profiled:
             self.record.note(
                 "the script ended after %d of %d profiled iterations" % (n_profiled, self.spec.n_profiled)

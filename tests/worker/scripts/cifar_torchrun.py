@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--no-eval", action="store_true")
+    parser.add_argument("--save")
     args = parser.parse_args()
 
     local_rank = int(os.environ["LOCAL_RANK"])
@@ -102,6 +103,8 @@ def main():
             accuracy = evaluate(model, test_loader, device)
             if dist.get_rank() == 0:
                 print(f"epoch {epoch} accuracy {accuracy:.3f}")
+    if args.save and dist.get_rank() == 0:
+        torch.save(model.module.state_dict(), args.save)
     dist.destroy_process_group()
 
 

@@ -1,0 +1,128 @@
+"""How a measured training ends: early, in a crash, refused, or against the script's will."""
+
+import glob
+import time
+import unittest
+
+from launching import Launch, script
+
+
+def alive(launch):
+    """Processes of the ranks' sessions that are still there: the loader's workers, or ranks that the script spawned."""
+    sessions = {process.pid for process in launch.processes}
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[3]) in sessions and fields[0] != "Z":
+            found.append(path)
+    return found
+
+
+class Endings(unittest.TestCase):
+    def end(self, trouble, statuses, error=None, **spec):
+        """Run troubled.py: check the exit statuses, the error in both records, and that nothing is left."""
+        with Launch(script("troubled.py", trouble), **spec) as launch:
+            self.assertEqual(launch.wait(), statuses, launch.output())
+            time.sleep(0.2)
+            self.assertEqual(alive(launch), [])
+            if error is None:
+                return launch.record(), launch.output()
+            for rank in range(2):
+                last = launch.partial_record(rank).lines[-1]
+                self.assertEqual((last["kind"], last["text"]), ("error", error))
+            self.assertEqual([name for name in launch.files() if name.startswith(".")], [])
+            return launch.partial_record(), launch.output()
+
+    def test_a_script_that_ends_early_says_how_far_it_came(self):
+        record, _ = self.end(
+            "early", [97, 97],
+            "the script ended; 16 iterations were done, the window needs 40 (4 to 40 are counted)", last=40,
+        )
+        self.assertEqual(len(record.iterations), 15)
+
+    def test_a_script_that_ends_with_the_window_is_complete(self):
+        record, _ = self.end("early", [0, 0], last=16, n_profiled=4)
+        self.assertEqual(record.lines[-1]["iterations"], 16)
+        self.assertEqual(record.iterations[-1]["i"], 16)
+        self.assertTrue(record.iterations[-1]["edge"])
+        self.assertIn("the script ended after 0 of 4 profiled iterations", record.notes)
+
+    def test_a_script_that_ends_while_profiled_is_complete(self):
+        record, _ = self.end("early", [0, 0], last=12, n_profiled=10)
+        self.assertIn("the script ended after 4 of 10 profiled iterations", record.notes)
+        self.assertEqual(record.one("operators")["n_iterations"], 3)
+        self.assertEqual(record.lines[-1]["iterations"], 16)
+
+    def test_a_crash_keeps_its_traceback_and_status(self):
+        _, output = self.end(
+            "crash", [1, 1],
+            "the script failed: RuntimeError: loss is NaN at step 6; 5 iterations were done, the window needs 12 "
+            "(4 to 12 are counted)",
+        )
+        self.assertIn("Traceback (most recent call last)", output)
+        self.assertIn('raise RuntimeError("loss is NaN at step 6")', output)
+
+    def test_a_status_of_its_own_is_kept(self):
+        self.end(
+            "status", [3, 3],
+            "the script exited with status 3; 5 iterations were done, the window needs 12 (4 to 12 are counted)",
+        )
+
+    def test_a_lot_of_output_does_not_hinder(self):
+        _, output = self.end("prints", [0, 0])
+        self.assertGreater(len(output), 12 * 10000)
+
+    def test_except_exception_does_not_catch_the_end(self):
+        _, output = self.end("except-exception", [0, 0])
+        self.assertNotIn("ignored", output)
+
+    def test_a_bare_except_does_not_keep_it_alive(self):
+        began = time.monotonic()
+        _, output = self.end("bare-except", [0, 0])
+        self.assertIn("ignored everything", output)
+        self.assertLess(time.monotonic() - began, 60)
+
+    def test_no_process_group(self):
+        self.end("no-group", [97, 97], "the script ended; it never initialised torch.distributed")
+
+    def test_no_ddp(self):
+        self.end("no-ddp", [97, 97], "13 optimizer steps and no DistributedDataParallel was used")
+
+    def test_no_optimizer_step(self):
+        self.end("no-step", [97, 97], "the script ended; no optimizer step was seen")
+
+    def test_data_parallel_is_refused_by_name(self):
+        self.end(
+            "data-parallel", [97, 97],
+            "torch.nn.DataParallel cannot be watched: foretrain measures DistributedDataParallel",
+        )
+
+    def test_fsdp_is_refused_by_name(self):
+        self.end(
+            "fsdp", [97, 97],
+            "FullyShardedDataParallel (FSDP) cannot be watched: foretrain measures DistributedDataParallel",
+        )
+
+    def test_a_ddp_over_part_of_the_ranks_is_refused(self):
+        self.end(
+            "subgroup", [97, 97],
+            "DistributedDataParallel over a process group of 1 of the 2 ranks (hybrid parallelism) cannot be watched",
+        )
+
+    def test_another_number_of_ranks_than_devices_is_refused(self):
+        self.end("early", [97, 97], "the script trains on 2 ranks, the sub-system has 4 devices", n_devices=4)
+
+    def test_a_broken_watch_ends_with_its_reason(self):
+        with Launch(script("troubled.py", "early"), first="four") as launch:
+            self.assertEqual(launch.wait(), [97, 97])
+            last = launch.partial_record().lines[-1]
+            self.assertEqual(last["kind"], "error")
+            self.assertIn("the watcher failed: TypeError", last["text"])
+
+
+if __name__ == "__main__":
+    unittest.main()
