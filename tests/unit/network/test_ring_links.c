@@ -1,0 +1,193 @@
+/* Which value a link has, around the ring and in sub-systems; and what is said where it has none.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "network/network.h"
+
+struct lab {
+    struct arena arena;
+    struct job job;
+    struct network network;
+    struct link link[16];
+    struct error e;
+};
+
+static void start(struct lab *lab, const char *yaml, const char *network)
+{
+    *lab = (struct lab){0};
+    bool ok = job_parse(&lab->arena, yaml, strlen(yaml), "lab.yaml", ".", &lab->job, &lab->e);
+    if (ok && network)
+        ok = network_parse(&lab->arena, network, "net.csv", &lab->network, &lab->e);
+    if (!ok)
+        fail_msg("%s", lab->e.text);
+}
+
+static void finish(struct lab *lab)
+{
+    arena_free(&lab->arena);
+    error_clear(&lab->e);
+}
+
+static void ring(struct lab *lab)
+{
+    if (!network_ring(&lab->network, &lab->job, lab->link, &lab->e))
+        fail_msg("%s", lab->e.text);
+}
+
+static void assert_rates(const struct lab *lab, const double *MBps, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!(fabs(lab->link[i].bandwidth_Bps / 1e6 - MBps[i]) < 1e-9))
+            fail_msg("link %zu has %g MB/s, not %g", i, lab->link[i].bandwidth_Bps / 1e6, MBps[i]);
+    }
+}
+
+static void classes_by_type_and_host(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 4, batch: 1, hosts: ['a1:2', 'a2:2']}\n"
+          "  b: {count: 3, batch: 1, hosts: [b1, b2, b3]}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [a, a], bandwidth: 1 MB/s}\n"
+          "    - {between: [a, a], bandwidth: 9 MB/s, where: within-host}\n"
+          "    - {between: [b, b], bandwidth: 2 MB/s, where: across-hosts, latency: 7 us}\n"
+          "    - {between: [a, b], bandwidth: 3 MB/s}\n"
+          "    - {from: b, to: a, bandwidth: 4 MB/s}\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){9, 1, 9, 3, 2, 2, 4}, 7);
+    assert_true(lab.link[4].latency_s == 7e-6);
+    assert_int_equal(lab.link[0].source, LINK_GIVEN);
+    finish(&lab);
+}
+
+static void the_matrix_goes_before_classes_and_device_names_before_hosts(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 4, batch: 1, hosts: ['a1:2', 'a2:2']}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [a, a], bandwidth: 1 MB/s}\n",
+          "from,to,bandwidth,source\n"
+          "a1:0,a1:1,50 MB/s,given\n"
+          "a1,a2,20 MB/s,measured\n"
+          "a1:1,a2:0,30 MB/s,measured\n");
+    ring(&lab);
+    assert_rates(&lab, (const double[]){50, 30, 1, 20}, 4);
+    assert_int_equal(lab.link[1].source, LINK_MEASURED);
+    assert_int_equal(lab.link[2].source, LINK_GIVEN);
+    assert_int_equal(lab.link[3].source, LINK_FILLED);
+    finish(&lab);
+}
+
+static void the_rings_own_order_decides_which_links_count(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 3, batch: 1, hosts: [n1, n2, n3]}\n"
+          "ring: [n3, n1, n2]\n",
+          "MB/s,n1,n2,n3\n"
+          "n1,0,12,13\n"
+          "n2,21,0,23\n"
+          "n3,31,32,0\n");
+    ring(&lab);
+    assert_rates(&lab, (const double[]){31, 12, 23}, 3);
+    struct link link;
+    assert_true(network_link(&lab.network, &lab.job, 2, 1, &link, &lab.e));
+    assert_true(link.bandwidth_Bps == 32e6);
+    finish(&lab);
+}
+
+static void a_ring_of_one_has_no_link(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, "devices:\n  a: {count: 1, batch: 1, subsystem: 1}\n", NULL);
+    ring(&lab);
+    assert_int_equal(lab.link[0].source, LINK_UNKNOWN);
+    finish(&lab);
+}
+
+static void reports_missing_neighbours_together_by_class(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a100: {count: 4, batch: 1}\n"
+          "  mlu370: {count: 3, batch: 1, hosts: [m1, m2, m3]}\n"
+          "network:\n"
+          "  measured: net.csv\n",
+          "from,to,bandwidth\nm1,m2,1 MB/s\n");
+    lab.link[0].bandwidth_Bps = 77;
+    assert_false(network_ring(&lab.network, &lab.job, lab.link, &lab.e));
+    assert_non_null(strstr(lab.e.text, "lab.yaml:5:"));
+    assert_non_null(strstr(lab.e.text, "3 links from a100 to a100 have no value, first a100-0 -> "
+                                       "a100-1"));
+    assert_non_null(strstr(lab.e.text, "the link from a100-3 to m1 (a100 to mlu370) has no value"));
+    assert_non_null(strstr(lab.e.text, "the link from m2 to m3 (mlu370 to mlu370 across hosts)"));
+    assert_non_null(strstr(lab.e.text, "`foretrain bandwidth`"));
+    assert_true(lab.link[0].bandwidth_Bps == 77);
+    struct link link;
+    assert_false(network_link(&lab.network, &lab.job, 5, 6, &link, &lab.e));
+    assert_non_null(strstr(lab.e.text, "from m2 to m3"));
+    finish(&lab);
+}
+
+static void a_sub_system_has_the_slowest_link_of_its_own_ring(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct link link;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 6, batch: 1, hosts: ['a1:2', 'a2:2', 'a3:2'], subsystem: 3}\n"
+          "  b: {count: 4, batch: 1, hosts: ['b1:4'], subsystem: 2}\n"
+          "  c: {count: 4, batch: 1, subsystem: {devices: 2, hosts: [x1, x2]}}\n"
+          "  d: {count: 4, batch: 1}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [d, d], bandwidth: 6 MB/s}\n",
+          "from,to,bandwidth\n"
+          "a1,a2,5 MB/s\na2,a3,4 MB/s\na3,a1,9 MB/s\n"
+          "b1:0,b1:1,50 MB/s\nx1,x2,8 MB/s\nx2,x1,7 MB/s\n");
+    assert_true(network_subsystem_link(&lab.network, &lab.job, 0, &link));
+    assert_true(link.bandwidth_Bps == 4e6);
+    assert_true(network_subsystem_link(&lab.network, &lab.job, 1, &link));
+    assert_true(link.bandwidth_Bps == 50e6);
+    assert_true(network_subsystem_link(&lab.network, &lab.job, 2, &link));
+    assert_true(link.bandwidth_Bps == 7e6);
+    assert_true(network_subsystem_link(NULL, &lab.job, 3, &link));
+    assert_true(link.bandwidth_Bps == 6e6);
+    assert_false(network_subsystem_link(NULL, &lab.job, 2, &link));
+    finish(&lab);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_by_type_and_host),
+        cmocka_unit_test(the_matrix_goes_before_classes_and_device_names_before_hosts),
+        cmocka_unit_test(the_rings_own_order_decides_which_links_count),
+        cmocka_unit_test(a_ring_of_one_has_no_link),
+        cmocka_unit_test(reports_missing_neighbours_together_by_class),
+        cmocka_unit_test(a_sub_system_has_the_slowest_link_of_its_own_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
