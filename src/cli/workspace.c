@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cli/console.h"
+#include "measure/measure.h"
 #include "report/report.h"
 
 static void say(void *self, const char *text)
@@ -89,6 +90,13 @@ bool workspace_claim(struct workspace *w, struct error *e)
 {
     return file_make_folders(w->run, e) && lock(w, e) &&
            file_write(workspace_path(w, "job.yaml"), w->job.text, strlen(w->job.text), e);
+}
+
+bool workspace_measure(struct workspace *w, bool again, struct error *e)
+{
+    const struct measure_options options = {.worker = workspace_worker(w), .again = again};
+    return job_check_measurable(&w->arena, &w->job, e) && workspace_claim(w, e) &&
+           measure_all(&w->job, w->run, &options, &w->progress, e);
 }
 
 bool workspace_network(struct workspace *w, struct network **network, struct error *e)

@@ -35,6 +35,10 @@ char *workspace_path(struct workspace *w, const char *name);
 /* Makes the run's folder, takes it for this process alone and keeps a copy of the job in it. */
 bool workspace_claim(struct workspace *w, struct error *e);
 
+/* Measures the sub-systems that are not measured yet (or all `again`) into the run's folder, which
+ * it claims. */
+bool workspace_measure(struct workspace *w, bool again, struct error *e);
+
 /*
  * The network that a forecast uses: the job's file, else the run's measured one; `*network` is NULL
  * where there is neither, and the job's classes must say all.
