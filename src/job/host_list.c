@@ -1,6 +1,7 @@
 /* A name is cut into pieces, each a list of alternatives; names are their product. */
 #include "job/host_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,18 +76,36 @@ static bool parse_range(const struct entry *entry, const char **text, struct ran
     return true;
 }
 
+/* Counts names against what a list and a file may hold. */
+static bool have_room(const struct entry *entry, const char *at, size_t n, size_t more)
+{
+    if (n + more > HOST_LIST_MOST)
+        return refuse(entry, at, "more than 2 million names");
+    if (entry->r->n_names + more > HOST_LIST_MOST_IN_FILE)
+        return refuse(entry, at, "too many names in one file");
+    entry->r->n_names += more;
+    return true;
+}
+
+static char *padded(struct arena *arena, unsigned long number, int width)
+{
+    char digits[MOST_DIGITS + 1];
+    int length = snprintf(digits, sizeof digits, "%0*lu", width, number);
+    return arena_copy_n(arena, digits, (size_t)length);
+}
+
 static bool add_range(const struct entry *entry, const char *at, const struct range *range,
                       struct piece *piece, size_t *capacity)
 {
     size_t more = range->last - range->first + 1;
-    if (piece->n + more > HOST_LIST_MOST)
-        return refuse(entry, at, "more than 2 million names");
+    if (!have_room(entry, at, piece->n, more))
+        return false;
     while (piece->n + more > *capacity) {
         *capacity = *capacity ? 2 * *capacity : 16;
         piece->value = memory_resize(piece->value, *capacity, sizeof *piece->value);
     }
     for (unsigned long number = range->first; number <= range->last; number++)
-        piece->value[piece->n++] = arena_format(entry->r->arena, "%0*lu", range->width, number);
+        piece->value[piece->n++] = padded(entry->r->arena, number, range->width);
     return true;
 }
 
@@ -163,9 +182,11 @@ static bool add_product(const struct entry *entry, const struct piece *piece, si
     size_t total = 1;
     for (size_t i = 0; i < n; i++) {
         total *= piece[i].n;
-        if (list->n + total > HOST_LIST_MOST)
+        if (total > HOST_LIST_MOST)
             return refuse(entry, entry->text, "more than 2 million names");
     }
+    if (!have_room(entry, entry->text, list->n, total))
+        return false;
     for (size_t i = 0; i < total; i++)
         add_name(list, product_name(entry->r->arena, piece, n, i));
     return true;

@@ -14,7 +14,8 @@
 #include "job/reading.h"
 #include "job/yaml_tree.h"
 
-enum { HOST_LIST_MOST = 2000000 };
+/* Names in one list; and written out in one file, with the numbers that they are made of. */
+enum { HOST_LIST_MOST = 2000000, HOST_LIST_MOST_IN_FILE = 8000000 };
 
 struct host_list {
     struct job_host *item;

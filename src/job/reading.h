@@ -29,6 +29,7 @@ struct reading {
     struct finding *finding;
     size_t n_findings, capacity;
     size_t n_untold; /* found beyond the most that are told */
+    size_t n_names;  /* written out from ranges so far, over the whole file */
 };
 
 /* `text` ends with a zero and outlives the reading and all places in it. */
