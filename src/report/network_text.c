@@ -29,10 +29,13 @@ static struct summary sum_up(const struct network *network)
 static void print_summary(const struct network *network, const struct summary *s, struct text *out)
 {
     char slow[UNITS_TEXT_SIZE], fast[UNITS_TEXT_SIZE];
-    text_format(out,
-                "Network of %zu names: %zu links measured, %zu given, %zu filled in from the other "
-                "direction\n",
-                network->n, s->n[LINK_MEASURED], s->n[LINK_GIVEN], s->n[LINK_FILLED]);
+    struct arena scratch = {0};
+    text_wrap(out, "",
+              arena_format(&scratch,
+                           "Network of %zu names: values of links: %zu measured, %zu given, %zu "
+                           "filled in from the other direction",
+                           network->n, s->n[LINK_MEASURED], s->n[LINK_GIVEN], s->n[LINK_FILLED]));
+    arena_free(&scratch);
     if (s->slowest)
         text_format(out, "Bandwidth: %s to %s\n",
                     units_format(s->slowest->bandwidth_Bps, DIMENSION_BANDWIDTH, slow),

@@ -148,6 +148,14 @@ static void print_bytes(struct arena *arena, const struct profile *p, struct tex
                                p->profiler_ratio));
 }
 
+static void add_mean(struct grid *grid, const struct stats *stats)
+{
+    if (stats->n)
+        add_time(grid, stats->mean);
+    else
+        grid_add(grid, "-");
+}
+
 static void print_buckets(const struct profile *p, struct text *out)
 {
     static const char *const head[] = {"bucket", "gradients", "on the wire", "ready", "done"};
@@ -160,11 +168,8 @@ static void print_buckets(const struct profile *p, struct text *out)
         grid_add(&grid, "%zu", i);
         add_bytes(&grid, bucket->bytes);
         add_bytes(&grid, bucket->wire_bytes);
-        add_time(&grid, bucket->ready_s.mean);
-        if (bucket->done_s.n)
-            add_time(&grid, bucket->done_s.mean);
-        else
-            grid_add(&grid, "-");
+        add_mean(&grid, &bucket->ready_s);
+        add_mean(&grid, &bucket->done_s);
     }
     text_add(out, "\n");
     grid_print(&grid, out);
