@@ -13,6 +13,8 @@ WORKER = os.path.join(os.path.dirname(os.path.dirname(HERE)), "worker")
 SCRIPTS = os.path.join(HERE, "scripts")
 LOOP = os.path.join(WORKER, "loop.py")
 
+sys.path.insert(0, WORKER)
+
 
 def free_port():
     with socket.socket() as probe:

@@ -1,10 +1,12 @@
 """How a measured training ends: early, in a crash, refused, or against the script's will."""
 
 import glob
+import os
+import tempfile
 import time
 import unittest
 
-from launching import Launch, script
+from launching import WORKER, Launch, script
 
 
 def alive(launch):
@@ -89,39 +91,53 @@ class Endings(unittest.TestCase):
     def test_no_process_group(self):
         self.end("no-group", [97, 97], "the script ended; it never initialised torch.distributed")
 
-    def test_no_ddp(self):
-        self.end("no-ddp", [97, 97], "13 optimizer steps and no DistributedDataParallel was used")
-
     def test_no_optimizer_step(self):
         self.end("no-step", [97, 97], "the script ended; no optimizer step was seen")
 
-    def test_data_parallel_is_refused_by_name(self):
-        self.end(
-            "data-parallel", [97, 97],
-            "torch.nn.DataParallel cannot be watched: foretrain measures DistributedDataParallel",
+
+class Refusals(unittest.TestCase):
+    def refuse(self, trouble, error, **spec):
+        """One rank refuses; the other does too, or fails because the first is gone."""
+        with Launch(script("troubled.py", trouble), **spec) as launch:
+            statuses = launch.wait()
+            self.assertEqual(alive(launch), [])
+            refused = [rank for rank in range(2) if statuses[rank] == 97]
+            self.assertTrue(refused, launch.output())
+            for rank in refused:
+                self.assertEqual(launch.partial_record(rank).lines[-1], {"kind": "error", "text": error})
+                self.assertIn("foretrain: " + error, launch.output(rank))
+
+    def test_no_ddp(self):
+        self.refuse("no-ddp", "13 optimizer steps and no DistributedDataParallel was used")
+
+    def test_data_parallel_by_name(self):
+        self.refuse(
+            "data-parallel", "torch.nn.DataParallel cannot be watched: foretrain measures DistributedDataParallel"
         )
 
-    def test_fsdp_is_refused_by_name(self):
-        self.end(
-            "fsdp", [97, 97],
-            "FullyShardedDataParallel (FSDP) cannot be watched: foretrain measures DistributedDataParallel",
-        )
+    def test_another_engine_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "deepspeed.py"), "w", encoding="utf-8") as file:
+                file.write("def initialize(model):\n    return model, None, None, None\n")
+            self.refuse(
+                "deepspeed", "DeepSpeed cannot be watched: foretrain measures DistributedDataParallel",
+                environment={"PYTHONPATH": os.path.join(WORKER, "hook") + ":" + folder},
+            )
 
-    def test_a_ddp_over_part_of_the_ranks_is_refused(self):
-        self.end(
-            "subgroup", [97, 97],
+    def test_a_ddp_over_part_of_the_ranks(self):
+        self.refuse(
+            "subgroup",
             "DistributedDataParallel over a process group of 1 of the 2 ranks (hybrid parallelism) cannot be watched",
         )
 
-    def test_another_number_of_ranks_than_devices_is_refused(self):
-        self.end("early", [97, 97], "the script trains on 2 ranks, the sub-system has 4 devices", n_devices=4)
+    def test_another_number_of_ranks_than_devices(self):
+        self.refuse("early", "the script trains on 2 ranks, the sub-system has 4 devices", n_devices=4)
 
-    def test_a_broken_watch_ends_with_its_reason(self):
-        with Launch(script("troubled.py", "early"), first="four") as launch:
-            self.assertEqual(launch.wait(), [97, 97])
-            last = launch.partial_record().lines[-1]
-            self.assertEqual(last["kind"], "error")
-            self.assertIn("the watcher failed: TypeError", last["text"])
+    def test_a_broken_watch_with_its_reason(self):
+        self.refuse(
+            "early", "the watcher failed: TypeError: '<' not supported between instances of 'int' and 'str'",
+            first="four",
+        )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Gate:
     anywhere has moved for `timeout_s` (a key of `together`, default 600), TimeoutError.
     """
 
-    def __init__(self, spec, rank):
+    def __init__(self, spec, rank, store=None):
         place = spec.together
         self._first = spec.first
         self._rank = rank
@@ -42,7 +42,7 @@ class Gate:
         self._is_server = bool(place.get("server")) and rank == 0
         self._start_key = "start/" + spec.device_type
         self._timeout_s = float(place.get("timeout_s") or _TIMEOUT_S)
-        self._store = _connect(place["host"], int(place["port"]), self._is_server, self._timeout_s)
+        self._store = store or _connect(place["host"], int(place["port"]), self._is_server, self._timeout_s)
         self._is_ready = False
         self._start = None
         self._news = None

@@ -551,8 +551,8 @@ class Watch:
         """The script is over, and the window was not complete before. Returns whether it is now."""
         if not self.stepped or self.label < self.spec.last:
             return False
-        self.tape.add("edge")
         head = self.tape.cut(self.step_position)
+        head.add("edge")
         end = self.tape.stages[0][1]
         self._close_iteration(head, end)
         if "end_s" not in self.window:

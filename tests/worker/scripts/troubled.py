@@ -19,10 +19,10 @@ dist.init_process_group("gloo")
 model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 4))
 if args.trouble == "data-parallel":
     model = nn.DataParallel(model)
-elif args.trouble == "fsdp":
-    from torch.distributed.fsdp import FullyShardedDataParallel
+elif args.trouble == "deepspeed":
+    import deepspeed
 
-    model = FullyShardedDataParallel(model)
+    model, _, _, _ = deepspeed.initialize(model=model)
 elif args.trouble == "subgroup":
     groups = [dist.new_group([rank]) for rank in range(dist.get_world_size())]
     model = DDP(model, process_group=groups[dist.get_rank()])
