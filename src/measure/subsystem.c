@@ -107,20 +107,33 @@ bool subsystem_shares_host(const struct subsystem *subsystem)
     return false;
 }
 
+/* Of the whole set as the job gives it, else of what was drawn; 0: not known. */
+static double sample_bytes(const struct job *job, const struct subsystem_type *type)
+{
+    const struct job_data *data = &job->data;
+    if (data->sample_bytes > 0)
+        return data->sample_bytes;
+    if (data->size.unit == AMOUNT_BYTES && data->n_samples > 0)
+        return data->size.value / data->n_samples;
+    return type->sample_bytes;
+}
+
 /* Samples and bytes of a device, each from the other where the size of a sample is known. */
 static void set_amounts(const struct subsystem *subsystem, int type_number, struct spec *spec)
 {
     const struct amount *data = &subsystem->job->type[type_number].data;
-    double sample_bytes = subsystem->type[type_number].sample_bytes;
-    spec->sample_bytes = sample_bytes;
+    const struct subsystem_type *type = &subsystem->type[type_number];
+    spec->sample_bytes = sample_bytes(subsystem->job, type);
     if (data->unit == AMOUNT_SAMPLES) {
         spec->samples_per_device = data->value;
-        spec->bytes_per_device = data->value * sample_bytes;
+        spec->bytes_per_device = data->value * spec->sample_bytes;
     }
     if (data->unit == AMOUNT_BYTES) {
         spec->bytes_per_device = data->value;
-        spec->samples_per_device = sample_bytes > 0 ? data->value / sample_bytes : 0;
+        spec->samples_per_device = spec->sample_bytes > 0 ? data->value / spec->sample_bytes : 0;
     }
+    if (type->n_samples > 0)
+        spec->samples_per_device = type->n_samples;
 }
 
 static struct spec make_spec(struct arena *arena, const struct subsystem *subsystem,

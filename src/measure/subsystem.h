@@ -29,7 +29,8 @@ struct subsystem_type {
     struct python python;
     const char *data_dir;           /* data of all its devices, or NULL */
     const char *const *device_data; /* [subsystem_devices], each device's own, or NULL */
-    double sample_bytes;            /* 0: not known */
+    double n_samples;               /* drawn for each device; 0: nothing was drawn */
+    double sample_bytes;            /* mean of those drawn; 0: not known */
 };
 
 struct subsystem {

@@ -1,0 +1,286 @@
+#include "measure/measure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "measure/inputs.h"
+#include "measure/python.h"
+#include "measure/rank_command.h"
+#include "measure/subsystem.h"
+#include "measure/subsystem_data.h"
+#include "measure/training.h"
+#include "profile/profile.h"
+
+struct measurement {
+    struct arena arena;
+    const struct job *job;
+    const char *run, *worker; /* absolute */
+    bool again;
+    const struct progress *progress;
+    struct subsystem_type *type; /* [n_types] */
+    struct inputs *inputs;       /* [n_types], of those to be measured */
+    bool *wanted;                /* [n_types]: the job gives no profile */
+    bool *due;                   /* [n_types]: wanted and not kept */
+    struct subsystem *subsystem; /* [n_types], of those wanted; in one ring all are the same */
+    struct subsystem_data data;
+};
+
+static const char *profile_path(struct measurement *m, int type)
+{
+    return arena_format(&m->arena, "%s/profiles/%s.json", m->run, m->job->type[type].name);
+}
+
+static bool is_one_ring(const struct job *job)
+{
+    return job->subsystems == SUBSYSTEMS_TOGETHER && job->one_ring;
+}
+
+static void plan_subsystems(struct measurement *m)
+{
+    struct subsystem ring = {0};
+    if (is_one_ring(m->job))
+        subsystem_plan_ring(&m->arena, m->job, m->wanted, &ring);
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (!m->wanted[i])
+            continue;
+        m->subsystem[i] = ring;
+        if (!is_one_ring(m->job))
+            subsystem_plan(&m->arena, m->job, i, &m->subsystem[i]);
+        m->subsystem[i].type = m->type;
+        m->subsystem[i].records =
+            arena_format(&m->arena, "%s/records/%s", m->run, m->subsystem[i].name);
+    }
+}
+
+static bool find_pythons(struct measurement *m, struct error *e)
+{
+    struct python_search search = python_search_start(&m->arena);
+    for (int i = 0; i < m->job->n_types; i++) {
+        const struct job_device_type *type = &m->job->type[i];
+        if (!m->wanted[i])
+            continue;
+        const char *named = type->python && strchr(type->python, '/')
+                                ? job_path(&m->arena, m->job, type->python)
+                                : type->python;
+        if (!python_find(&search, named, type_environment(&m->arena, type), m->progress,
+                         &m->type[i].python, e)) {
+            if (!progress_cancelled(m->progress, e))
+                error_in(e, "device type '%s'", type->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool collect_inputs(struct measurement *m, struct error *e)
+{
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (m->wanted[i] &&
+            !inputs_collect(&m->arena, &m->subsystem[i], i, m->worker, &m->inputs[i], e))
+            return false;
+    }
+    return true;
+}
+
+/* A profile that cannot be read is put aside, not lost: somebody may have edited it. */
+static void put_aside(struct measurement *m, int type, struct error *why)
+{
+    const char *path = profile_path(m, type);
+    const char *aside = arena_format(&m->arena, "%s.bak", path);
+    bool moved = rename(path, aside) == 0;
+    progress_warn(m->progress, "%s: its profile cannot be read and is measured again%s%s:\n%s",
+                  m->job->type[type].name, moved ? "; the old one is now " : "", moved ? aside : "",
+                  why->text);
+    error_clear(why);
+}
+
+/* Whether a profile is there that was measured under the same facts; says so, or why not. */
+static bool is_kept(struct measurement *m, int type)
+{
+    const char *name = m->job->type[type].name;
+    struct error e = {0};
+    struct profile profile = {0};
+    if (!file_exists(profile_path(m, type)))
+        return false;
+    if (!profile_read(&m->arena, profile_path(m, type), &profile, &e)) {
+        put_aside(m, type, &e);
+        return false;
+    }
+    if (m->again) {
+        progress_say(m->progress, "%s: measured again, as asked", name);
+        return false;
+    }
+    const char *difference = inputs_difference(&m->arena, profile.input, profile.n_inputs,
+                                               m->inputs[type].item, m->inputs[type].n);
+    const char *date = profile.date ? profile.date : "";
+    if (difference)
+        progress_say(m->progress, "%s: %s; measured again", name, difference);
+    else
+        progress_say(m->progress, "%s: measured already, %.10s, kept", name, date);
+    return !difference;
+}
+
+/* Types that are measured beside each other are only kept together. */
+static void decide(struct measurement *m)
+{
+    bool any_due = false;
+    for (int i = 0; i < m->job->n_types; i++) {
+        m->due[i] = m->wanted[i] && !is_kept(m, i);
+        any_due |= m->due[i];
+    }
+    if (m->job->subsystems == SUBSYSTEMS_EACH || !any_due)
+        return;
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (m->wanted[i] && !m->due[i])
+            progress_say(m->progress, "%s: measured again, together with the others",
+                         m->job->type[i].name);
+        m->due[i] = m->wanted[i];
+    }
+}
+
+/* Records and hosts of the ranks of one type in its sub-system. */
+static size_t ranks_of_type(struct measurement *m, int type, const char **record, const char **host)
+{
+    const struct subsystem *subsystem = &m->subsystem[type];
+    size_t n = 0;
+    for (int rank = 0; rank < subsystem->n_ranks; rank++) {
+        if (subsystem->rank[rank].type != type)
+            continue;
+        record[n] = subsystem_record(&m->arena, subsystem, rank);
+        host[n++] = subsystem->rank[rank].host;
+    }
+    return n;
+}
+
+static void tell_done(struct measurement *m, const struct profile *profile)
+{
+    char step[UNITS_TEXT_SIZE];
+    units_format(profile->stage[STAGE_STEP].stats.mean, DIMENSION_TIME, step);
+    progress_say(m->progress, "%s: measured, %d devices, a step takes %s", profile->device_type,
+                 profile->n_devices, step);
+}
+
+static bool write_profile(struct measurement *m, int type_number, struct error *e)
+{
+    const struct job_device_type *type = &m->job->type[type_number];
+    size_t most = (size_t)type->subsystem_devices;
+    const char **record = ARENA_ARRAY(&m->arena, most, const char *);
+    const char **host = ARENA_ARRAY(&m->arena, most, const char *);
+    size_t n = ranks_of_type(m, type_number, record, host);
+    struct profile profile = {.one_ring = is_one_ring(m->job), .n_devices = (int)n};
+    if (!profile_from_records(&m->arena, record, n, &profile, e)) {
+        error_in(e, "device type '%s'", type->name);
+        return false;
+    }
+    char date[CLOCK_DATE_SIZE];
+    profile.device_type = type->name;
+    profile.date = arena_copy(&m->arena, clock_date(date));
+    profile.host = host;
+    profile.shares_host = subsystem_shares_host(&m->subsystem[type_number]);
+    profile.sample_bytes = m->type[type_number].sample_bytes;
+    profile.input = m->inputs[type_number].item;
+    profile.n_inputs = m->inputs[type_number].n;
+    if (!profile_write(profile_path(m, type_number), &profile, e))
+        return false;
+    tell_done(m, &profile);
+    return true;
+}
+
+static bool write_profiles(struct measurement *m, struct error *e)
+{
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (m->due[i] && !write_profile(m, i, e))
+            return false;
+    }
+    return true;
+}
+
+/* Trains sub-systems side by side, the data of the types from `first` to `last` read cold. */
+static bool train(struct measurement *m, struct subsystem *subsystem, size_t n, int first, int last,
+                  struct error *e)
+{
+    for (int i = first; i <= last; i++) {
+        if (m->due[i])
+            subsystem_data_cool(m->job, &m->data, i, m->progress);
+    }
+    return training_run(subsystem, n, m->worker, m->progress, e);
+}
+
+static bool measure_each(struct measurement *m, struct error *e)
+{
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (m->due[i] && !(train(m, &m->subsystem[i], 1, i, i, e) && write_profile(m, i, e)))
+            return false;
+    }
+    return true;
+}
+
+/* In one ring all types have the same sub-system. */
+static bool measure_side_by_side(struct measurement *m, struct error *e)
+{
+    size_t n = 0;
+    struct subsystem *due = ARENA_ARRAY(&m->arena, (size_t)m->job->n_types, struct subsystem);
+    for (int i = 0; i < m->job->n_types; i++) {
+        if (m->due[i] && !(n > 0 && is_one_ring(m->job)))
+            due[n++] = m->subsystem[i];
+    }
+    return n == 0 || (train(m, due, n, 0, m->job->n_types - 1, e) && write_profiles(m, e));
+}
+
+static bool measure_due(struct measurement *m, struct error *e)
+{
+    return m->job->subsystems == SUBSYSTEMS_EACH ? measure_each(m, e) : measure_side_by_side(m, e);
+}
+
+/* Paths that a training in another working directory can use. */
+static bool find_folders(struct measurement *m, const char *run, const char *worker,
+                         struct error *e)
+{
+    char *absolute_run = NULL, *absolute_worker = NULL;
+    if (!path_absolute(&m->arena, run, &absolute_run, e) ||
+        !path_absolute(&m->arena, worker, &absolute_worker, e))
+        return false;
+    m->run = absolute_run;
+    m->worker = absolute_worker;
+    return file_make_folders(path_join(&m->arena, m->run, "profiles"), e) &&
+           file_make_folders(path_join(&m->arena, m->run, "records"), e);
+}
+
+static void choose_wanted(struct measurement *m)
+{
+    size_t n = (size_t)m->job->n_types;
+    m->type = ARENA_ARRAY(&m->arena, n, struct subsystem_type);
+    m->inputs = ARENA_ARRAY(&m->arena, n, struct inputs);
+    m->wanted = ARENA_ARRAY(&m->arena, n, bool);
+    m->due = ARENA_ARRAY(&m->arena, n, bool);
+    m->subsystem = ARENA_ARRAY(&m->arena, n, struct subsystem);
+    for (size_t i = 0; i < n; i++)
+        m->wanted[i] = !m->job->type[i].profile;
+}
+
+static bool measure(struct measurement *m, struct error *e)
+{
+    plan_subsystems(m);
+    if (!find_pythons(m, e) || !collect_inputs(m, e))
+        return false;
+    decide(m);
+    return subsystem_data_draw(&m->arena, m->job, m->wanted, m->due, m->run, m->progress, &m->data,
+                               m->type, e) &&
+           measure_due(m, e);
+}
+
+bool measure_all(const struct job *job, const char *run, const struct measure_options *options,
+                 const struct progress *progress, struct error *e)
+{
+    struct measurement m = {.job = job, .again = options->again, .progress = progress};
+    choose_wanted(&m);
+    bool ok = find_folders(&m, run, options->worker, e) && measure(&m, e);
+    if (!ok && progress_cancelled(progress, e))
+        error_set(e, ERROR_HOST, "interrupted; what was measured is kept in %s", run);
+    arena_free(&m.arena);
+    return ok;
+}

@@ -1,0 +1,33 @@
+/*
+ * Measuring what is not measured yet: each device type's sub-system, apart or together, to a
+ * profile in the run's folder.
+ *
+ *     RUN/profiles/TYPE.json      what was measured
+ *     RUN/records/TYPE/           spec.json, rankN.jsonl, rankN.out; one-ring/ for one mixed ring
+ *     RUN/data/TYPE/              links to the drawn training data
+ */
+#ifndef FORETRAIN_MEASURE_MEASURE_H
+#define FORETRAIN_MEASURE_MEASURE_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "job/job.h"
+#include "measure/progress.h"
+
+struct measure_options {
+    const char *worker; /* folder of the worker: loop.py, hook/, foretrain_worker/ */
+    bool again;         /* also what is measured already */
+};
+
+/*
+ * Measures every device type to which the job gives no profile, and which has none in `run` that
+ * was measured under the same facts. Says what is kept, what is measured again and why. Together or
+ * in one ring, all are measured again where one must be. `run` exists already; profiles are
+ * written as soon as they are complete, so that an interrupted run goes on from there.
+ */
+bool measure_all(const struct job *job, const char *run, const struct measure_options *options,
+                 const struct progress *progress, struct error *e);
+
+#endif

@@ -1,0 +1,247 @@
+#include "measure/subsystem_data.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "job/arguments.h"
+
+static bool has_data(const struct job *job)
+{
+    return job->data.path || job->data.list;
+}
+
+static bool args_use(const struct job_model *model, const char *placeholder)
+{
+    for (size_t i = 0; i < model->n_args; i++) {
+        if (job_argument_uses(model->args[i], placeholder))
+            return true;
+    }
+    return false;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Tensors hold all samples in a few files: the built-in loop draws indices from them. */
+static bool holds_tensors(const struct data_set *set)
+{
+    static const char *const ending[] = {".npy", ".npz", ".pt"};
+    for (size_t i = 0; i < set->n; i++) {
+        for (size_t k = 0; k < sizeof ending / sizeof *ending; k++) {
+            if (!strchr(set->path[i], '/') && ends_with(set->path[i], ending[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the model is handed files; an entry function opens its own data set. */
+static bool takes_files(const struct job *job)
+{
+    const struct job_model *model = &job->model;
+    if (!has_data(job) || model->kind == MODEL_ENTRY)
+        return false;
+    return model->kind == MODEL_LAYERS || args_use(model, "data") || args_use(model, "device_data");
+}
+
+static bool scan(struct arena *arena, const struct job *job, struct data_set *set, struct error *e)
+{
+    if (job->data.list)
+        return draw_scan_list(arena, job_path(arena, job, job->data.list), set, e);
+    return draw_scan_folder(arena, job_path(arena, job, job->data.path), set, e);
+}
+
+/* Iterations until the last one is measured. */
+static double n_needed(const struct job *job)
+{
+    return job->training.last + job->training.n_profiled;
+}
+
+/*
+ * Where the job gives a device no amount: enough for the iterations in one pass, in proportion to
+ * its batch, as far as the set goes.
+ */
+static double default_samples(const struct job *job, const struct job_device_type *type,
+                              const bool *wanted, size_t n_files)
+{
+    double batches = 0;
+    for (int i = 0; i < job->n_types; i++)
+        batches += wanted[i] ? (double)job->type[i].batch * job->type[i].subsystem_devices : 0;
+    double all = floor((double)n_files * (double)type->batch / batches);
+    double enough = (n_needed(job) + 1) * (double)type->batch;
+    return fmax(1, fmin(all, enough));
+}
+
+static void make_requests(struct arena *arena, const struct job *job, const bool *wanted,
+                          struct subsystem_data *data, struct draw_request *request)
+{
+    size_t n_types = (size_t)job->n_types, n = 0;
+    data->first = ARENA_ARRAY(arena, n_types, size_t);
+    data->n_devices = ARENA_ARRAY(arena, n_types, size_t);
+    for (size_t i = 0; i < n_types; i++) {
+        const struct job_device_type *type = &job->type[i];
+        request[i] = (struct draw_request){.device_type = type->name, .amount = type->data};
+        request[i].n_devices = wanted[i] ? type->subsystem_devices : 0;
+        if (type->data.unit == AMOUNT_NONE)
+            request[i].amount =
+                (struct amount){default_samples(job, type, wanted, data->set.n), AMOUNT_SAMPLES};
+        data->first[i] = n;
+        data->n_devices[i] = (size_t)request[i].n_devices;
+        n += data->n_devices[i];
+    }
+    data->share = ARENA_ARRAY(arena, n, struct draw_share);
+}
+
+/* What all shares of a type have in common. */
+static void describe_shares(const struct subsystem_data *data, int type_number,
+                            struct subsystem_type *type)
+{
+    double bytes = 0, samples = 0, least = INFINITY;
+    for (size_t i = 0; i < data->n_devices[type_number]; i++) {
+        const struct draw_share *share = &data->share[data->first[type_number] + i];
+        bytes += share->bytes;
+        samples += (double)share->n;
+        least = fmin(least, (double)share->n);
+    }
+    type->n_samples = isfinite(least) ? least : 0;
+    type->sample_bytes = samples > 0 && bytes > 0 ? bytes / samples : 0;
+}
+
+static bool link_type(struct arena *arena, const struct job *job, int type_number, const char *run,
+                      const struct subsystem_data *data, struct subsystem_type *type,
+                      struct error *e)
+{
+    bool per_device = args_use(&job->model, "device_data");
+    size_t n = data->n_devices[type_number];
+    const char *parent = path_join(arena, run, "data");
+    const char *folder = path_join(arena, parent, job->type[type_number].name);
+    if (!file_make_folders(parent, e) ||
+        !draw_link(&data->set, &data->share[data->first[type_number]], n, folder, per_device, e))
+        return false;
+    const char **device_data = ARENA_ARRAY(arena, n, const char *);
+    for (size_t i = 0; i < n; i++)
+        device_data[i] = arena_format(arena, "%s/device%zu", folder, i);
+    type->data_dir = path_join(arena, folder, "all");
+    type->device_data = per_device ? device_data : NULL;
+    describe_shares(data, type_number, type);
+    return true;
+}
+
+/* One pass must not be shorter than what is measured, or it is said what happens. */
+static void tell_passes(const struct job *job, int type_number, double n_samples,
+                        const struct progress *progress)
+{
+    const struct job_device_type *type = &job->type[type_number];
+    double iterations = floor(n_samples / (double)type->batch);
+    double needed = n_needed(job);
+    if (n_samples <= 0 || iterations >= needed)
+        return;
+    const char *does = job->model.kind == MODEL_SCRIPT ? "the script must pass" : "it passes";
+    progress_say(progress,
+                 "%s: one pass over the %.0f samples of a device is %.0f iterations, and %.0f are "
+                 "needed: %s over its data %.0f times (iterations at a pass's edge do not count), "
+                 "or give it %.0f samples",
+                 type->name, n_samples, iterations, needed, does,
+                 ceil(needed / fmax(1, iterations)), needed * (double)type->batch);
+}
+
+static void tell_default(const struct job *job, int type_number, double n_samples,
+                         const struct progress *progress)
+{
+    const struct job_device_type *type = &job->type[type_number];
+    if (type->data.unit == AMOUNT_NONE)
+        progress_say(progress,
+                     "%s: the job gives a device no amount of data: %.0f files are drawn "
+                     "for each",
+                     type->name, n_samples);
+}
+
+static bool draw_files(struct arena *arena, const struct job *job, const bool *wanted,
+                       const bool *due, const char *run, const struct progress *progress,
+                       struct subsystem_data *data, struct subsystem_type *type, struct error *e)
+{
+    struct draw_request *request = ARENA_ARRAY(arena, (size_t)job->n_types, struct draw_request);
+    make_requests(arena, job, wanted, data, request);
+    progress_status(progress, "drawing training data from %zu files", data->set.n);
+    if (!draw_make(arena, &data->set, request, (size_t)job->n_types, job->data.seed, data->share,
+                   e)) {
+        error_in(e, "the draw of training data for the sub-systems");
+        return false;
+    }
+    for (int i = 0; i < job->n_types; i++) {
+        if (!due[i])
+            continue;
+        if (!link_type(arena, job, i, run, data, &type[i], e))
+            return false;
+        tell_default(job, i, type[i].n_samples, progress);
+        tell_passes(job, i, type[i].n_samples, progress);
+    }
+    return true;
+}
+
+/* The model opens the set itself: the worker draws indices, a script what it does. */
+static void pass_on_set(const struct job *job, const bool *due, const char *root,
+                        const struct progress *progress, struct subsystem_type *type)
+{
+    bool is_script = job->model.kind == MODEL_SCRIPT;
+    for (int i = 0; i < job->n_types; i++) {
+        if (!due[i])
+            continue;
+        const struct amount *amount = &job->type[i].data;
+        type[i].data_dir = root;
+        if (!is_script && amount->unit == AMOUNT_SAMPLES)
+            tell_passes(job, i, amount->value, progress);
+    }
+    if (is_script && has_data(job))
+        progress_warn(progress, "the script's args have no {data} or {device_data}: it trains on "
+                                "what it opens itself, not on data drawn for it");
+}
+
+static bool any(const bool *flag, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (flag[i])
+            return true;
+    }
+    return false;
+}
+
+bool subsystem_data_draw(struct arena *arena, const struct job *job, const bool *wanted,
+                         const bool *due, const char *run, const struct progress *progress,
+                         struct subsystem_data *data, struct subsystem_type *type, struct error *e)
+{
+    if (!any(due, job->n_types))
+        return true;
+    if (!takes_files(job)) {
+        pass_on_set(job, due, NULL, progress, type);
+        return true;
+    }
+    if (!scan(arena, job, &data->set, e))
+        return false;
+    if (job->model.kind == MODEL_LAYERS && holds_tensors(&data->set)) {
+        pass_on_set(job, due, data->set.root, progress, type);
+        return true;
+    }
+    return draw_files(arena, job, wanted, due, run, progress, data, type, e);
+}
+
+void subsystem_data_cool(const struct job *job, const struct subsystem_data *data, int type,
+                         const struct progress *progress)
+{
+    struct draw_cache left;
+    char size[UNITS_TEXT_SIZE];
+    if (!data->share || job->data.warm_cache)
+        return;
+    draw_forget_cache(&data->set, &data->share[data->first[type]], data->n_devices[type], &left);
+    if (left.n_files > 0)
+        progress_say(progress,
+                     "%s: %zu drawn files (%s) stayed in the page cache, so they are not "
+                     "read cold",
+                     job->type[type].name, left.n_files,
+                     units_format(left.bytes, DIMENSION_BYTES, size));
+}
