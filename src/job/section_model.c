@@ -60,6 +60,21 @@ static void read_script_args(struct reading *r, const struct node *args, struct 
     }
 }
 
+/* A script that starts its own ranks gets one set of arguments a host. */
+static void refuse_rank_words(struct reading *r, const struct node *args)
+{
+    static const char *const word[] = {"rank", "local_rank", "device_data"};
+    for (const struct node *item = args->first; item; item = item->next) {
+        for (size_t i = 0; i < 3 && item->kind == NODE_SCALAR; i++) {
+            if (job_argument_uses(item->text, word[i]))
+                reading_refuse(r, item, NULL,
+                               "{%s} has no value where the script starts its own ranks "
+                               "(spawns_ranks)",
+                               word[i]);
+        }
+    }
+}
+
 static void read_script(struct reading *r, const struct node *node, struct job_model *model)
 {
     const struct node *args = node_find(node, "args");
@@ -69,6 +84,8 @@ static void read_script(struct reading *r, const struct node *node, struct job_m
         read_script_args(r, args, model);
     if (spawns)
         field_bool(r, spawns, &model->spawns_ranks);
+    if (args && model->spawns_ranks)
+        refuse_rank_words(r, args);
 }
 
 static bool is_identifier(const char *text)

@@ -122,7 +122,7 @@ static void read_launcher_kind(struct reading *r, const struct node *node, void 
 }
 
 static const struct field launcher_field[] = {
-    {"kind", read_launcher_kind, offsetof(struct job_launcher, kind), true},
+    {"kind", read_launcher_kind, offsetof(struct job_launcher, kind), false},
     {"stall_timeout", field_duration, offsetof(struct job_launcher, stall_timeout_s), false},
     {"timeout", field_duration, offsetof(struct job_launcher, timeout_s), false},
 };
