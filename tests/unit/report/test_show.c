@@ -59,7 +59,7 @@ static void a_full_profile_shows_all_it_holds(void **state)
         "AMD EPYC\\x1b[0m, torch 1.13.1, backend gloo",
         "2 devices on n1, n1 (they share a host: the wire was not measured)",
         "iterations 20 to 100 counted, 3 of them left",
-        "loader_interval  1 ms",
+        "loader_interval    1 ms",
         "Sent for all-reduce: 4 MB a device and step (measured); gradients: 4 MB",
         "The interface sent 4.20 MB",
         "Read from storage: 176 kB",

@@ -1,0 +1,28 @@
+# Independent oracles: the closed form's ring against SimGrid's event simulation, ring sizes of the method.
+pkg_check_modules(SIMGRID IMPORTED_TARGET simgrid)
+set(ring_sizes 2 16 64 200)
+if(SIMGRID_FOUND)
+  add_executable(ring_by_simulation oracle/ring_by_simulation.c)
+  target_link_libraries(ring_by_simulation PRIVATE room_predict PkgConfig::SIMGRID m)
+else()
+  message(WARNING "SimGrid was not found (libsimgrid-dev): the closed form is NOT tested against it")
+endif()
+foreach(n ${ring_sizes})
+  set(test ${FORETRAIN_VARIANT}:oracle/ring_of_${n})
+  if(SIMGRID_FOUND)
+    add_test(NAME ${test} COMMAND ring_by_simulation ${n}
+             --cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:0
+             --log=root.thres:warning)
+  else()
+    add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oracle/skipped.sh
+             "libsimgrid-dev is not installed; the ring of ${n} was not held against SimGrid")
+  endif()
+  set_tests_properties(${test} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+endforeach()
+
+# The example of the C library, compiled as a user would compile it and linked with libforetrain.so.
+add_executable(library_example ${CMAKE_SOURCE_DIR}/examples/library/step_time.c)
+target_link_libraries(library_example PRIVATE foretrain_shared)
+add_test(NAME ${FORETRAIN_VARIANT}:oracle/library_example COMMAND library_example)
+set_tests_properties(${FORETRAIN_VARIANT}:oracle/library_example PROPERTIES
+  TIMEOUT 30 PASS_REGULAR_EXPRESSION "step 0\\.119 s, decided by position 3.*142046 iterations")
