@@ -48,7 +48,7 @@ class Describer:
     @contextlib.contextmanager
     def during_forward(self, ddp):
         """Around a DDP module's first training forward."""
-        observer = _LayerObserver(ddp.module)
+        observer = LayerObserver(ddp.module)
         try:
             with observer.watching():
                 yield
@@ -91,7 +91,7 @@ class Describer:
         }
 
 
-class _LayerObserver:
+class LayerObserver:
     """Notes the layers of one module in the order of their first call."""
 
     def __init__(self, module):
@@ -242,9 +242,15 @@ def loss_of_graph(root):
 
 def _loss_of_node(node, below):
     loss = next((name for part, name in _LOSS_NODES.items() if node.name().startswith(part)), None)
-    if loss == "nll" and any(each is not None and "LogSoftmax" in each.name() for each in below):
+    if loss == "nll" and _any_begins(below, "LogSoftmax"):
         return "cross_entropy"
+    if loss is None and node.name().startswith("Mean") and _any_begins(below, "Abs"):
+        return "l1"
     return loss
+
+
+def _any_begins(nodes, name):
+    return any(node is not None and node.name().startswith(name) for node in nodes)
 
 
 def optimizer_line(optimizer):
