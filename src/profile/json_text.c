@@ -10,7 +10,8 @@
 
 static void new_line(struct json_text *out)
 {
-    text_format(&out->text, "\n%*s", 2 * out->depth, "");
+    if (out->row_depth == 0)
+        text_format(&out->text, "\n%*s", 2 * out->depth, "");
 }
 
 /* Text that is not UTF-8 is written as text_printable shows it. */
@@ -32,7 +33,7 @@ static void add_quoted(struct json_text *out, const char *value)
 static void begin_entry(struct json_text *out, const char *key)
 {
     if (out->has_entry)
-        text_add(&out->text, ",");
+        text_add(&out->text, out->row_depth > 0 ? ", " : ",");
     if (out->depth > 0)
         new_line(out);
     out->has_entry = true;
@@ -50,12 +51,21 @@ void json_text_open(struct json_text *out, const char *key, char bracket)
     out->has_entry = false;
 }
 
+void json_text_open_row(struct json_text *out, const char *key, char bracket)
+{
+    json_text_open(out, key, bracket);
+    if (out->row_depth == 0)
+        out->row_depth = out->depth;
+}
+
 void json_text_close(struct json_text *out, char bracket)
 {
-    bool empty = !out->has_entry;
+    bool empty = !out->has_entry, in_row = out->row_depth > 0;
+    if (out->row_depth == out->depth)
+        out->row_depth = 0;
     out->depth--;
     out->has_entry = true;
-    if (!empty)
+    if (!empty && !in_row)
         new_line(out);
     text_add(&out->text, bracket == '{' ? "}" : "]");
     if (out->depth == 0)

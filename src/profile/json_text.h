@@ -16,10 +16,15 @@ struct json_text {
     struct text text;
     int depth;
     bool has_entry; /* in the object or array that is open */
+    int row_depth;  /* of the object or array that stands in one line; 0: none is open */
 };
 
 /* `key` is NULL for the root and for items of an array; `bracket` is '{' or '['. */
 void json_text_open(struct json_text *out, const char *key, char bracket);
+
+/* The same, with all that is in it on one line. */
+void json_text_open_row(struct json_text *out, const char *key, char bracket);
+
 void json_text_close(struct json_text *out, char bracket);
 
 void json_text_string(struct json_text *out, const char *key, const char *value);

@@ -22,11 +22,11 @@ static void optional_number(struct json_text *out, const char *key, double value
         json_text_number(out, key, value);
 }
 
-static void add_texts(struct json_text *out, const char *key, const char *const *value, size_t n)
+static void add_notes(struct json_text *out, const struct profile *p)
 {
-    json_text_open(out, key, '[');
-    for (size_t i = 0; i < n; i++)
-        json_text_string(out, NULL, value[i]);
+    json_text_open(out, "notes", '[');
+    for (size_t i = 0; i < p->n_notes; i++)
+        json_text_string(out, NULL, p->note_line[i]);
     json_text_close(out, '[');
 }
 
@@ -41,7 +41,10 @@ static void add_stats_members(struct json_text *out, const struct stats *stats)
 
 static void add_stage(struct json_text *out, const char *key, const struct samples *samples)
 {
-    json_text_open(out, key, '{');
+    if (samples->value)
+        json_text_open(out, key, '{');
+    else
+        json_text_open_row(out, key, '{');
     add_stats_members(out, &samples->stats);
     if (samples->value)
         json_text_numbers(out, "samples", samples->value, samples->stats.n);
@@ -69,7 +72,15 @@ static void add_identity(struct json_text *out, const struct profile *p)
     optional_text(out, "device", p->device_name);
     optional_text(out, "backend", p->backend);
     if (p->n_notes > 0)
-        add_texts(out, "notes", p->note_line, p->n_notes);
+        add_notes(out, p);
+}
+
+static void add_hosts(struct json_text *out, const struct profile *p)
+{
+    json_text_open_row(out, "hosts", '[');
+    for (int i = 0; i < p->n_devices; i++)
+        json_text_string(out, NULL, p->host[i]);
+    json_text_close(out, '[');
 }
 
 static void add_subsystem(struct json_text *out, const struct profile *p)
@@ -77,7 +88,7 @@ static void add_subsystem(struct json_text *out, const struct profile *p)
     json_text_open(out, "subsystem", '{');
     json_text_number(out, "n", p->n_devices);
     if (p->host)
-        add_texts(out, "hosts", p->host, (size_t)p->n_devices);
+        add_hosts(out, p);
     json_text_flag(out, "shares_host", p->shares_host);
     json_text_flag(out, "one_ring", p->one_ring);
     if (p->one_ring)
@@ -89,7 +100,7 @@ static void add_window(struct json_text *out, const struct profile *p)
 {
     if (p->first <= 0)
         return;
-    json_text_open(out, "window", '{');
+    json_text_open_row(out, "window", '{');
     json_text_number(out, "first", p->first);
     json_text_number(out, "last", p->last);
     json_text_number(out, "left_out", (double)p->n_left_out);
@@ -121,7 +132,7 @@ static void add_stats(struct json_text *out, const char *key, const struct stats
 {
     if (stats->n == 0)
         return;
-    json_text_open(out, key, '{');
+    json_text_open_row(out, key, '{');
     add_stats_members(out, stats);
     json_text_close(out, '{');
 }
@@ -144,7 +155,7 @@ static void add_buckets(struct json_text *out, const struct profile *p)
 
 static void add_operator(struct json_text *out, const struct profile_operator *op)
 {
-    json_text_open(out, NULL, '{');
+    json_text_open_row(out, NULL, '{');
     json_text_number(out, "index", op->index);
     json_text_string(out, "name", op->name);
     json_text_number(out, "count", (double)op->time_s.n);
@@ -179,7 +190,7 @@ static void add_operators(struct json_text *out, const struct profile *p)
 
 static void add_collective(struct json_text *out, const struct profile_collective *collective)
 {
-    json_text_open(out, NULL, '{');
+    json_text_open_row(out, NULL, '{');
     json_text_string(out, "op", collective->op);
     json_text_string(out, "place", collective->place);
     json_text_number(out, "bytes", collective->bytes);
@@ -201,7 +212,7 @@ static void add_collectives(struct json_text *out, const struct profile *p)
 
 static void add_layer(struct json_text *out, const struct profile_layer *layer)
 {
-    json_text_open(out, NULL, '{');
+    json_text_open_row(out, NULL, '{');
     json_text_string(out, "name", layer->name);
     json_text_string(out, "kind", layer->kind);
     optional_text(out, "activation", layer->activation);
