@@ -95,29 +95,27 @@ static char *padded(struct arena *arena, unsigned long number, int width)
 }
 
 static bool add_range(const struct entry *entry, const char *at, const struct range *range,
-                      struct piece *piece, size_t *capacity)
+                      struct piece *piece)
 {
     size_t more = range->last - range->first + 1;
     if (!have_room(entry, at, piece->n, more))
         return false;
-    while (piece->n + more > *capacity) {
-        *capacity = *capacity ? 2 * *capacity : 16;
-        piece->value = memory_resize(piece->value, *capacity, sizeof *piece->value);
-    }
-    for (unsigned long number = range->first; number <= range->last; number++)
-        piece->value[piece->n++] = padded(entry->r->arena, number, range->width);
+    const char **value = memory_resize(piece->value, piece->n + more, sizeof *value);
+    for (size_t i = 0; i < more; i++)
+        value[piece->n + i] = padded(entry->r->arena, range->first + i, range->width);
+    piece->value = value;
+    piece->n += more;
     return true;
 }
 
 /* "[1-2,5]" at `*text`; moves behind it. */
 static bool parse_group(const struct entry *entry, const char **text, struct piece *piece)
 {
-    size_t capacity = 0;
     do {
         (*text)++;
         const char *at = *text;
         struct range range = {0};
-        if (!parse_range(entry, text, &range) || !add_range(entry, at, &range, piece, &capacity))
+        if (!parse_range(entry, text, &range) || !add_range(entry, at, &range, piece))
             return false;
     } while (**text == ',');
     if (**text != ']')
@@ -358,7 +356,7 @@ static bool read_all(struct reading *r, const struct node *node, struct host_lis
 void host_list_read(struct reading *r, const struct node *node, void *out)
 {
     struct host_list list = {0};
-    if (read_all(r, node, &list)) {
+    if (read_all(r, node, &list) && list.item) {
         struct job_host *item = ARENA_ARRAY(r->arena, list.n, struct job_host);
         memcpy(item, list.item, list.n * sizeof *item);
         *(struct host_list *)out = (struct host_list){.item = item, .n = list.n};

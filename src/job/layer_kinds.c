@@ -191,7 +191,7 @@ static size_t n_keys(const struct kind *kind)
 
 static const struct key *find_key(const struct kind *kind, const char *name)
 {
-    for (size_t i = 0; i < n_keys(kind); i++) {
+    for (size_t i = 0; i < MOST_KEYS && kind->key[i].name; i++) {
         if (strcmp(kind->key[i].name, name) == 0)
             return &kind->key[i];
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "job/arguments.h"
 #include "job/job.h"
 
@@ -63,9 +64,11 @@ static void check_data(struct check *c)
     if (data->list)
         check_file(c, &data->place, data->list, "the list of training data");
     for (size_t i = 0; i < model->n_args && !has_data(c->job); i++) {
-        if (!job_argument_uses(model->args[i], "data"))
+        const char *arg = model->args[i];
+        if (!job_argument_uses(arg, "data") && !job_argument_uses(arg, "device_data"))
             continue;
-        error_at(&e, &model->args_place, "{data} is in the arguments, but the job has no data");
+        error_at(&e, &model->args_place, "'%s' is in the arguments, but the job has no data",
+                 text_printable(c->arena, arg, 0));
         note(c, &e, "add data: {path: FOLDER}");
         return;
     }

@@ -61,12 +61,12 @@ static bool take_key(struct builder *b, struct node *node, const yaml_event_t *e
 
 static void place_node(struct builder *b, struct node *node)
 {
-    if (b->depth == 0) {
+    struct node *parent = b->depth ? b->open[b->depth - 1] : NULL;
+    if (!parent) {
         b->root = node;
         node->name = "job file";
         return;
     }
-    struct node *parent = b->open[b->depth - 1];
     struct node **key = &b->key[b->depth - 1];
     node->key = *key;
     node->name = *key ? reading_shown(b->r, (*key)->text) : parent->name;
@@ -119,39 +119,44 @@ static void take_scalar(struct builder *b, const yaml_event_t *event)
     take_node(b, node, event);
 }
 
+/* One use of a key in a mapping. */
+struct key_use {
+    const struct node *key;
+};
+
 static int by_text(const void *a, const void *b)
 {
-    const struct node *x = *(const struct node *const *)a, *y = *(const struct node *const *)b;
-    int order = strcmp(x->key->text, y->key->text);
+    const struct node *x = ((const struct key_use *)a)->key, *y = ((const struct key_use *)b)->key;
+    int order = strcmp(x->text, y->text);
     if (order != 0)
         return order;
-    if (x->key->line != y->key->line)
-        return x->key->line < y->key->line ? -1 : 1;
-    return (x->key->column > y->key->column) - (x->key->column < y->key->column);
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->column > y->column) - (x->column < y->column);
 }
 
 static void refuse_duplicate_keys(struct builder *b, const struct node *mapping)
 {
-    struct node **value = memory_resize(NULL, mapping->n, sizeof *value);
-    size_t n = 0;
-    for (struct node *child = mapping->first; child; child = child->next)
-        value[n++] = child;
-    qsort(value, n, sizeof *value, by_text);
-    size_t original = 0;
+    struct key_use *use = memory_resize(NULL, mapping->n, sizeof *use);
+    size_t n = 0, original = 0;
+    for (const struct node *child = mapping->first; child; child = child->next)
+        use[n++].key = child->key;
+    qsort(use, n, sizeof *use, by_text);
     for (size_t i = 1; i < n; i++) {
-        if (strcmp(value[original]->key->text, value[i]->key->text) == 0)
-            reading_refuse(b->r, value[i]->key, NULL, "key '%s' is given twice (first in line %d)",
-                           value[i]->name, value[original]->key->line);
+        const struct node *first = use[original].key, *key = use[i].key;
+        if (strcmp(first->text, key->text) == 0)
+            reading_refuse(b->r, key, NULL, "key '%s' is given twice (first in line %d)",
+                           reading_shown(b->r, key->text), first->line);
         else
             original = i;
     }
-    free(value);
+    free(use);
 }
 
 static void close_node(struct builder *b)
 {
-    struct node *node = b->open[--b->depth];
-    if (node->kind == NODE_MAPPING && node->n > 1)
+    const struct node *node = b->open[--b->depth];
+    if (node && node->kind == NODE_MAPPING && node->n > 1)
         refuse_duplicate_keys(b, node);
 }
 

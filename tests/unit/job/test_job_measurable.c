@@ -99,7 +99,9 @@ static void names_data_that_is_not_there(void **state)
 static void asks_for_data_that_arguments_use(void **state)
 {
     refuse(*state, LOCAL "model: {script: train.py, args: ['{data}']}\n",
-           "lab.yaml:2:33: {data} is in the arguments", "data: {path: FOLDER}");
+           "lab.yaml:2:33: '{data}' is in the arguments", "data: {path: FOLDER}");
+    refuse(*state, LOCAL "model: {script: train.py, args: ['--d={device_data}']}\n",
+           "lab.yaml:2:33: '--d={device_data}' is in the arguments", NULL);
 }
 
 static void asks_for_hosts_or_a_profile(void **state)
