@@ -4,6 +4,9 @@
 
 #include "profile/merge.h"
 
+/* No step is shorter; a ratio to less would say nothing. */
+static const double shortest_step_s = 1e-9;
+
 /* Above this the profiler's cost is taken off the operators' times. */
 static const double ratio_that_counts = 1.10;
 
@@ -139,7 +142,7 @@ static double profiler_ratio(struct arena *arena, const struct record_window *w,
     size_t n = all_profiled_steps(arena, w, &profiled_s);
     const struct samples *step = &p->stage[STAGE_STEP];
     double plain_s = stats_quantile(step->value, step->value ? step->stats.n : 0, 0.5);
-    return n > 0 && plain_s > 0 ? stats_quantile(profiled_s, n, 0.5) / plain_s : 0;
+    return n > 0 && plain_s >= shortest_step_s ? stats_quantile(profiled_s, n, 0.5) / plain_s : 0;
 }
 
 static void fill_operators(struct arena *arena, const struct record_window *w, double ratio,

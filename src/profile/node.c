@@ -14,6 +14,9 @@
 
 enum { DEEPEST = 8 };
 
+/* Far above any time or size; sums and squares of numbers below it stay finite. */
+static const double largest_number = 1e30;
+
 static struct place place_at(const struct source *source, size_t offset)
 {
     if (offset > source->length)
@@ -237,11 +240,13 @@ static bool read_number(const struct node *node, double least, double *value, st
 {
     char expected[64];
     double number = json_number_value(node->json);
-    if (json_is_number(node->json) && isfinite(number) && number >= least) {
+    if (json_is_number(node->json) && number >= least && number <= largest_number) {
         *value = number;
         return true;
     }
-    snprintf(expected, sizeof expected, "a number, at least %g", least);
+    bool too_large = json_is_number(node->json) && number > largest_number;
+    snprintf(expected, sizeof expected, "a number, at %s %g", too_large ? "most" : "least",
+             too_large ? largest_number : least);
     return fail_value(node, e, expected);
 }
 

@@ -58,6 +58,17 @@ static bool check_same_int(const struct record *a, const struct record *b, const
     return false;
 }
 
+static bool check_same_batch(const struct record *a, const struct record *b, struct error *e)
+{
+    if (a->batch == b->batch)
+        return true;
+    struct arena arena = {0};
+    fail_differ(a, b, "batch", a->batch < 0 ? "missing" : arena_format(&arena, "%.9g", a->batch),
+                b->batch < 0 ? "missing" : arena_format(&arena, "%.9g", b->batch), e);
+    arena_free(&arena);
+    return false;
+}
+
 static bool check_same(const struct record *a, const struct record *b, struct error *e)
 {
     if (strcmp(a->device_type, b->device_type) != 0)
@@ -68,8 +79,7 @@ static bool check_same(const struct record *a, const struct record *b, struct er
     }
     return check_same_int(a, b, "world_size", a->world_size, b->world_size, e) &&
            check_same_int(a, b, "first", a->first, b->first, e) &&
-           check_same_int(a, b, "last", a->last, b->last, e) &&
-           check_same_int(a, b, "batch", (int)a->batch, (int)b->batch, e);
+           check_same_int(a, b, "last", a->last, b->last, e) && check_same_batch(a, b, e);
 }
 
 static bool check_ranks(const struct record *record, size_t n, const struct profile *preset,

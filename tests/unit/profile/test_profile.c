@@ -170,6 +170,8 @@ static void refuses_values_that_cannot_be(void **state)
     } row[] = {
         {"0.031", "-0.031", "a100.json:9:27: mean must be a number, at least 0 (got -0.031)"},
         {"0.031", "\"0.031\"", "a100.json:9:27: mean must be a number, at least 0 (got \"0.031\")"},
+        {"0.031", "1e300", "a100.json:9:27: mean must be a number, at most 1e+30 (got 1e+300)"},
+        {"0.031", "1e999", "a100.json:9:27: not valid JSON: real number overflow near '1e999'"},
         {"0.031", "NaN", "a100.json:9:27: mean must be a number (got NaN)"},
         {"0.031", "-Infinity", "a100.json:9:27: mean must be a number (got -Infinity)"},
         {"\"n\": 2", "\"n\": 2.5",

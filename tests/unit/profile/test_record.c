@@ -556,6 +556,17 @@ static void refuses_ranks_of_different_types(void **state)
                        "one and slow in the other");
 }
 
+static void refuses_ranks_of_different_batches(void **state)
+{
+    struct fixture *f = *state;
+    char *second = header(f, 1, 2, 1, 1);
+    memcpy(strstr(second, ":16}"), ":17}", 4);
+    add_record(f, JOIN(f, header(f, 0, 2, 1, 1), iteration(f, 1, 1, 1, ""), END));
+    add_record(f, JOIN(f, second, iteration(f, 1, 1, 1, ""), END));
+    assert_no_merge(f, "rank0.jsonl and rank1.jsonl do not belong together: batch is 16 in one and "
+                       "17 in the other");
+}
+
 static void refuses_two_files_of_one_rank(void **state)
 {
     struct fixture *f = *state;
@@ -710,6 +721,7 @@ int main(void)
         TEST(takes_an_error_before_any_header),
         TEST(refuses_ranks_of_different_worlds),
         TEST(refuses_ranks_of_different_types),
+        TEST(refuses_ranks_of_different_batches),
         TEST(refuses_two_files_of_one_rank),
         TEST(refuses_a_world_with_ranks_missing),
         TEST(says_which_iterations_are_missing),
