@@ -50,9 +50,9 @@ class MainJob(RunTest):
         self.assertLess(stages["first_backward_s"], stages["backward_s"])
         reduced = profile["all_reduce"]
         self.assertEqual(reduced["basis"], "measured")
-        self.assertAlmostEqual(reduced["bytes_sent"] / reduced["gradient_bytes"], 1, delta=0.02)
+        self.assertAlmostEqual(reduced["sent_bytes"] / reduced["gradient_bytes"], 1, delta=0.02)
         self.assertEqual(reduced["gradient_bytes"], profile["model"]["gradient_bytes"]["float32"])
-        self.assertAlmostEqual(reduced["interface_bytes"] / reduced["bytes_sent"], 1, delta=0.08)
+        self.assertAlmostEqual(reduced["interface_sent_bytes"] / reduced["sent_bytes"], 1, delta=0.08)
 
     def check_forecast(self, forecast):
         self.assertEqual(forecast["format"], "foretrain.forecast/1")
@@ -132,7 +132,7 @@ class MainJob(RunTest):
             profile = self.load(f"runs/small/profiles/{name}.json")
             self.assertEqual(profile["subsystem"]["ring_devices"], 4)
             reduced = profile["all_reduce"]
-            self.assertAlmostEqual(reduced["bytes_sent"] / (1.5 * reduced["gradient_bytes"]), 1, delta=0.02)
+            self.assertAlmostEqual(reduced["sent_bytes"] / (1.5 * reduced["gradient_bytes"]), 1, delta=0.02)
         self.assert_nothing_left()
 
     def test_together_records_when_all_are_ready(self):
