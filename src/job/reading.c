@@ -62,6 +62,11 @@ struct place reading_place(const struct reading *r, int line, int column)
     };
 }
 
+bool reading_tells(const struct reading *r)
+{
+    return r->n_findings < MOST_FINDINGS;
+}
+
 static struct finding *new_finding(struct reading *r, const struct place *place)
 {
     if (r->n_findings == r->capacity) {
@@ -88,7 +93,7 @@ static void refuse(struct reading *r, const struct place *place, const char *hin
 static void refuse_formatted(struct reading *r, const struct place *place, const char *hint,
                              const char *format, va_list args)
 {
-    if (r->n_findings >= MOST_FINDINGS) {
+    if (!reading_tells(r)) {
         r->n_untold++;
         return;
     }
@@ -120,8 +125,7 @@ void reading_refuse(struct reading *r, const struct node *node, const char *hint
 
 char *reading_nearest(struct reading *r, const char *text, const char *const *word, size_t n)
 {
-    bool told = r->n_findings < MOST_FINDINGS;
-    const char *nearest = told ? text_nearest(text, word, n) : NULL;
+    const char *nearest = reading_tells(r) ? text_nearest(text, word, n) : NULL;
     return nearest ? arena_format(r->arena, "did you mean '%s'?", nearest) : NULL;
 }
 

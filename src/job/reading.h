@@ -50,6 +50,9 @@ __attribute__((format(printf, 4, 5))) void reading_refuse(struct reading *r,
                                                           const struct node *node, const char *hint,
                                                           const char *format, ...);
 
+/* Whether one more error would be told, not only counted: else its hint is not worth the work. */
+bool reading_tells(const struct reading *r);
+
 /* A hint `did you mean 'x'?` with the word of `word[n]` nearest to `text`, or NULL. */
 char *reading_nearest(struct reading *r, const char *text, const char *const *word, size_t n);
 

@@ -291,14 +291,14 @@ static void read_type(struct reading *r, const struct node *node, struct job_dev
     *type = draft.type;
 }
 
-enum { MOST_TYPES = 10000 };
+enum { MOST_TYPES = 1000 };
 
 void section_devices(struct reading *r, const struct node *node, void *out)
 {
     struct job *job = out;
     if (node->kind != NODE_MAPPING || node->n < 1 || node->n > MOST_TYPES) {
         reading_refuse(r, node, NULL,
-                       "devices must be a mapping of device types, 1 to 10000 of them (got %s)",
+                       "devices must be a mapping of device types, 1 to 1000 of them (got %s)",
                        node->n > MOST_TYPES         ? "more"
                        : node->kind == NODE_MAPPING ? "none"
                                                     : node_found(r, node));

@@ -36,12 +36,15 @@ static const struct field link_field[] = {
     {"where", read_where, offsetof(struct draft, link.where), false},
 };
 
-static const char *const *type_names(struct reading *r, const struct job *job)
+static char *nearest_type(struct reading *r, const struct job *job, const char *name)
 {
-    const char **name = ARENA_ARRAY(r->arena, (size_t)job->n_types, const char *);
-    for (int i = 0; i < job->n_types; i++)
-        name[i] = job->type[i].name;
-    return name;
+    if (!reading_tells(r))
+        return NULL;
+    size_t n = (size_t)job->n_types;
+    const char **word = ARENA_ARRAY(r->arena, n, const char *);
+    for (size_t i = 0; i < n; i++)
+        word[i] = job->type[i].name;
+    return reading_nearest(r, name, word, n);
 }
 
 static int read_type_name(struct reading *r, const struct node *node, const struct job *job)
@@ -51,8 +54,8 @@ static int read_type_name(struct reading *r, const struct node *node, const stru
         return JOB_NO_TYPE;
     int type = job_find_type(job, name);
     if (type == JOB_NO_TYPE && job->n_types > 0)
-        reading_refuse(r, node, reading_nearest(r, name, type_names(r, job), (size_t)job->n_types),
-                       "%s: no device type is called '%s'", node->name, reading_shown(r, name));
+        reading_refuse(r, node, nearest_type(r, job, name), "%s: no device type is called '%s'",
+                       node->name, reading_shown(r, name));
     return type;
 }
 
