@@ -250,21 +250,6 @@ static struct end subsystem_end(const struct network *network, const struct job 
                                    : end_of_host(network, type, host[rank]);
 }
 
-static bool slowest_of(const struct network *network, const struct job *job, const struct end *end,
-                       size_t n, struct link *link)
-{
-    struct link slowest = {0};
-    for (size_t i = 0; i < n; i++) {
-        struct link one;
-        if (!find_link(network, job, &end[i], &end[(i + 1) % n], &one))
-            return false;
-        if (i == 0 || one.bandwidth_Bps < slowest.bandwidth_Bps)
-            slowest = one;
-    }
-    *link = slowest;
-    return true;
-}
-
 static bool all_known(const char *const *host, int n)
 {
     for (int r = 0; host && r < n; r++) {
@@ -274,23 +259,89 @@ static bool all_known(const char *const *host, int n)
     return true;
 }
 
-bool network_subsystem_link(const struct network *network, const struct job *job, int type,
-                            struct link *link)
+/* The ends of a type's sub-system, `end[subsystem_devices]`; false where it has no devices to be.
+ */
+static bool subsystem_ends(struct arena *scratch, const struct network *network,
+                           const struct job *job, int type, struct end *end)
 {
     const struct job_device_type *t = &job->type[type];
     bool has_hosts = t->n_hosts || t->n_subsystem_hosts;
     int n = t->subsystem_devices;
-    if (n < 2 || (!has_hosts && n > t->count))
+    if (!has_hosts && n > t->count)
         return false;
-    struct arena scratch = {0};
-    const char **host = has_hosts ? ARENA_ARRAY(&scratch, (size_t)n, const char *) : NULL;
-    struct end *end = ARENA_ARRAY(&scratch, (size_t)n, struct end);
+    const char **host = has_hosts ? ARENA_ARRAY(scratch, (size_t)n, const char *) : NULL;
     if (has_hosts)
         job_subsystem_hosts(t, host);
-    bool known = all_known(host, n);
-    for (int r = 0; r < n && known; r++)
+    if (!all_known(host, n))
+        return false;
+    for (int r = 0; r < n; r++)
         end[r] = subsystem_end(network, job, type, host, r);
-    known = known && slowest_of(network, job, end, (size_t)n, link);
+    return true;
+}
+
+/* Links of the ring of `end[n]`, n >= 2. */
+static bool ring_of_ends(const struct network *network, const struct job *job,
+                         const struct end *end, size_t n, struct link *link)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
+            return false;
+    }
+    return true;
+}
+
+static size_t count_subsystem_devices(const struct job *job, int first, int last)
+{
+    size_t n = 0;
+    for (int t = first; t <= last; t++)
+        n += (size_t)job->type[t].subsystem_devices;
+    return n;
+}
+
+/* One ring over the sub-systems of types `first` to `last`. */
+static bool ring_of_subsystems(const struct network *network, const struct job *job, int first,
+                               int last, struct link *link)
+{
+    struct arena scratch = {0};
+    size_t n = count_subsystem_devices(job, first, last), filled = 0;
+    struct end *end = ARENA_ARRAY(&scratch, n, struct end);
+    struct link *found = ARENA_ARRAY(&scratch, n, struct link);
+    bool known = n >= 2;
+    for (int t = first; t <= last && known; t++) {
+        known = subsystem_ends(&scratch, network, job, t, end + filled);
+        filled += (size_t)job->type[t].subsystem_devices;
+    }
+    known = known && ring_of_ends(network, job, end, n, found);
+    if (known)
+        memcpy(link, found, n * sizeof *link);
     arena_free(&scratch);
+    return known;
+}
+
+bool network_subsystem_ring(const struct network *network, const struct job *job, int type,
+                            struct link *link)
+{
+    return ring_of_subsystems(network, job, type, type, link);
+}
+
+bool network_mixed_ring(const struct network *network, const struct job *job, struct link *link)
+{
+    return ring_of_subsystems(network, job, 0, job->n_types - 1, link);
+}
+
+bool network_subsystem_link(const struct network *network, const struct job *job, int type,
+                            struct link *link)
+{
+    size_t n = (size_t)job->type[type].subsystem_devices;
+    struct link *ring = memory_resize(NULL, n, sizeof *ring);
+    bool known = network_subsystem_ring(network, job, type, ring);
+    size_t slowest = 0;
+    for (size_t i = 1; i < n && known; i++) {
+        if (ring[i].bandwidth_Bps < ring[slowest].bandwidth_Bps)
+            slowest = i;
+    }
+    if (known)
+        *link = ring[slowest];
+    free(ring);
     return known;
 }

@@ -79,6 +79,15 @@ bool network_ring(const struct network *network, const struct job *job, struct l
                   struct error *e);
 
 /*
+ * Links around a type's sub-system, `link[subsystem_devices]`, and around the one mixed ring of all
+ * sub-systems, type by type in file order, `link[sum of subsystem_devices]`. False (no error), with
+ * `link` untouched, where a value is not known or there are fewer than two devices.
+ */
+bool network_subsystem_ring(const struct network *network, const struct job *job, int type,
+                            struct link *link);
+bool network_mixed_ring(const struct network *network, const struct job *job, struct link *link);
+
+/*
  * The slowest link of the ring in a type's sub-system, between its hosts. Returns false (no error)
  * where no value is known.
  */

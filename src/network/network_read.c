@@ -42,9 +42,7 @@ static bool read_quantity(const char *text, const char *unit, enum dimension dim
     size_t length = strlen(text), unit_length = unit ? strlen(unit) : 0;
     if (unit_length == 0 || !ends_in_digit(text) || length > LONGEST || unit_length > LONGEST)
         return units_parse(text, dimension, value, e);
-    memcpy(joined, text, length);
-    joined[length] = ' ';
-    memcpy(joined + length + 1, unit, unit_length + 1);
+    stpcpy(stpcpy(stpcpy(joined, text), " "), unit);
     return units_parse(joined, dimension, value, e);
 }
 

@@ -9,8 +9,8 @@
 #include "foretrain.h"
 
 /* `message` has FT_MESSAGE_SIZE bytes or is NULL. Always false. */
-__attribute__((format(printf, 2, 3))) static inline bool refuse(char *message, const char *format,
-                                                                ...)
+__attribute__((format(printf, 2, 3), unused)) static inline bool refuse(char *message,
+                                                                        const char *format, ...)
 {
     if (!message)
         return false;

@@ -19,10 +19,8 @@ static const char *why_not(const struct profile *profile, const struct type_fore
     const struct samples *step = &profile->stage[STAGE_STEP];
     if (profile->assumed)
         return "assumed, not measured";
-    if (profile->n_devices < 2)
+    if (type->ring_devices < 2)
         return "one device: no ring";
-    if (profile->one_ring)
-        return "measured in a mixed ring";
     if (!step->known || !isfinite(step->stats.mean) || step->stats.mean < SHORTEST_S)
         return "profile lacks step_s";
     if (!(type->payload_bytes > 0))
@@ -30,19 +28,64 @@ static const char *why_not(const struct profile *profile, const struct type_fore
     return NULL;
 }
 
-/* The closed form of `n` devices of one type, all links as slow as the slowest. */
-static bool forecast_ring_of(struct arena *arena, const struct type_forecast *type, int n,
-                             double bandwidth_Bps, double *step_s)
+/* A ring that was measured: types `first` to `last`, each with its devices, one after the other. */
+struct measured_ring {
+    int first, last;
+    size_t n;
+    struct link *link; /* [n] */
+};
+
+/* The sub-system's own ring, or all sub-systems' where they were measured as one. NULL, or why it
+ * is not known. */
+static const char *find_ring(struct arena *arena, const struct job *job,
+                             const struct profile *profile, const struct network *network, int type,
+                             struct measured_ring *ring)
 {
-    const struct ft_device_type device = forecast_device_type(type);
-    size_t n_devices = (size_t)n;
-    int *types = ARENA_ARRAY(arena, n_devices, int);
-    double *bandwidth = ARENA_ARRAY(arena, n_devices, double);
-    for (size_t i = 0; i < n_devices; i++)
-        bandwidth[i] = bandwidth_Bps;
-    struct ft_ring ring = {n_devices, types, bandwidth, type->payload_bytes};
+    static const char changed[] = "sub-systems have changed";
+    bool mixed = profile[type].one_ring;
+    *ring = (struct measured_ring){mixed ? 0 : type, mixed ? job->n_types - 1 : type, 0, NULL};
+    for (int t = ring->first; t <= ring->last; t++) {
+        if (profile[t].one_ring != mixed || profile[t].n_devices != job->type[t].subsystem_devices)
+            return changed;
+        ring->n += (size_t)profile[t].n_devices;
+    }
+    if (ring->n != (size_t)(mixed ? profile[type].ring_devices : profile[type].n_devices))
+        return changed;
+    ring->link = ARENA_ARRAY(arena, ring->n, struct link);
+    bool known = mixed ? network_mixed_ring(network, job, ring->link)
+                       : network_subsystem_ring(network, job, type, ring->link);
+    return known ? NULL : "no bandwidth known";
+}
+
+static const struct link *slowest_link(const struct measured_ring *ring)
+{
+    const struct link *slowest = ring->link;
+    for (size_t i = 1; i < ring->n; i++) {
+        if (ring->link[i].bandwidth_Bps < slowest->bandwidth_Bps)
+            slowest = &ring->link[i];
+    }
+    return slowest;
+}
+
+static bool forecast_measured_ring(struct arena *arena, const struct profile *profile,
+                                   const struct type_forecast *type,
+                                   const struct measured_ring *measured, double payload_bytes,
+                                   double *step_s)
+{
+    size_t n_types = (size_t)(measured->last - measured->first + 1), n = 0;
+    struct ft_device_type *device = ARENA_ARRAY(arena, n_types, struct ft_device_type);
+    int *type_at = ARENA_ARRAY(arena, measured->n, int);
+    double *bandwidth_Bps = ARENA_ARRAY(arena, measured->n, double);
+    for (int t = measured->first; t <= measured->last; t++) {
+        device[t - measured->first] = forecast_device_type(&type[t]);
+        for (int i = 0; i < profile[t].n_devices; i++) {
+            bandwidth_Bps[n] = measured->link[n].bandwidth_Bps;
+            type_at[n++] = t - measured->first;
+        }
+    }
+    struct ft_ring ring = {n, type_at, bandwidth_Bps, payload_bytes};
     struct ft_step_forecast step;
-    if (!ft_closed_form(&device, 1, &ring, NULL, &step, NULL))
+    if (!ft_closed_form(device, n_types, &ring, NULL, &step, NULL))
         return false;
     *step_s = step.step_s;
     return true;
@@ -65,27 +108,34 @@ static void warn_if_far(const struct type_forecast *type, struct warnings *warni
              : "The link may be faster in training than the bandwidth says.");
 }
 
+static void forecast_one(struct arena *arena, const struct job *job, const struct profile *profile,
+                         const struct network *network, struct type_forecast *type, int t)
+{
+    struct measured_ring ring;
+    struct type_forecast *f = &type[t];
+    f->self_why_not = why_not(&profile[t], f);
+    if (!f->self_why_not)
+        f->self_why_not = find_ring(arena, job, profile, network, t, &ring);
+    if (f->self_why_not)
+        return;
+    if (!forecast_measured_ring(arena, profile, type, &ring, f->payload_bytes,
+                                &f->self_forecast_s)) {
+        f->self_why_not = "out of range";
+        return;
+    }
+    f->self_link = *slowest_link(&ring);
+    f->self_measured_s = profile[t].stage[STAGE_STEP].stats.mean;
+    f->self_error = f->self_forecast_s / f->self_measured_s - 1;
+    f->self_known = true;
+}
+
 void forecast_self(struct arena *arena, const struct job *job, const struct profile *profile,
                    const struct network *network, struct type_forecast *type,
                    struct warnings *warnings)
 {
     for (int t = 0; t < job->n_types; t++) {
-        struct type_forecast *f = &type[t];
-        f->self_why_not = why_not(&profile[t], f);
-        if (f->self_why_not)
-            continue;
-        if (!network_subsystem_link(network, job, t, &f->self_link)) {
-            f->self_why_not = "no bandwidth known";
-            continue;
-        }
-        if (!forecast_ring_of(arena, f, f->ring_devices, f->self_link.bandwidth_Bps,
-                              &f->self_forecast_s)) {
-            f->self_why_not = "out of range";
-            continue;
-        }
-        f->self_measured_s = profile[t].stage[STAGE_STEP].stats.mean;
-        f->self_error = f->self_forecast_s / f->self_measured_s - 1;
-        f->self_known = true;
-        warn_if_far(f, warnings);
+        forecast_one(arena, job, profile, network, type, t);
+        if (type[t].self_known)
+            warn_if_far(&type[t], warnings);
     }
 }

@@ -199,8 +199,7 @@ static void print_collectives(const struct profile *p, struct text *out)
 
 static int slower_first(const void *a, const void *b)
 {
-    const struct profile_operator *x = *(const struct profile_operator *const *)a;
-    const struct profile_operator *y = *(const struct profile_operator *const *)b;
+    const struct profile_operator *x = a, *y = b;
     if (x->time_s.mean != y->time_s.mean)
         return x->time_s.mean > y->time_s.mean ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
@@ -214,19 +213,18 @@ static void print_operators(struct arena *arena, const char *what,
     struct grid grid = {.n_columns = 4, .to_the_left = {true}};
     if (!n)
         return;
-    const struct profile_operator **order = ARENA_ARRAY(arena, n, const struct profile_operator *);
-    for (size_t i = 0; i < n; i++)
-        order[i] = &operator[i];
+    struct profile_operator *order = ARENA_ARRAY(arena, n, struct profile_operator);
+    memcpy(order, operator, n * sizeof * order);
     qsort(order, n, sizeof *order, slower_first);
     grid_add(&grid, "%s operator, %s of %zu", what, n > SHOWN ? "the slowest" : "all", n);
     grid_add(&grid, "index");
     grid_add(&grid, "mean");
     grid_add(&grid, "sd");
     for (size_t i = 0; i < n && i < SHOWN; i++) {
-        grid_add(&grid, "%s", known(order[i]->name));
-        grid_add(&grid, "%d", order[i]->index);
-        add_time(&grid, order[i]->time_s.mean);
-        add_time(&grid, order[i]->time_s.sd);
+        grid_add(&grid, "%s", known(order[i].name));
+        grid_add(&grid, "%d", order[i].index);
+        add_time(&grid, order[i].time_s.mean);
+        add_time(&grid, order[i].time_s.sd);
     }
     text_add(out, "\n");
     grid_print(&grid, out);

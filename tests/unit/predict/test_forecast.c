@@ -251,6 +251,31 @@ static void forecasts_its_own_sub_systems(void **state)
     cluster_free(&c);
 }
 
+/* a a b b in one ring, S = 6 MB: 9 MB over links of 10, 2, 5 and 2 MB/s: 4.5 s at 2 MB/s. */
+static void forecasts_the_mixed_ring_of_its_sub_systems(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    for (int t = 0; t < 2; t++) {
+        c.profile[t].one_ring = true;
+        c.profile[t].ring_devices = 4;
+        c.profile[t].bytes_sent = 9e6;
+        cluster_stage(&c.profile[t], STAGE_STEP, 5);
+    }
+    cluster_forecast(&c);
+    assert_near(c.forecast.type[0].self_forecast_s, 4.72);
+    assert_near(c.forecast.type[1].self_forecast_s, 4.72);
+    assert_near(c.forecast.type[1].self_link.bandwidth_Bps, 2e6);
+    assert_int_equal(c.forecast.n_warnings, 0);
+    c.profile[1].one_ring = false;
+    c.profile[1].bytes_sent = 6e6;
+    cluster_forecast(&c);
+    assert_string_equal(c.forecast.type[0].self_why_not, "sub-systems have changed");
+    assert_true(c.forecast.type[1].self_known);
+    cluster_free(&c);
+}
+
 static void says_why_it_cannot_forecast_a_sub_system(void **state)
 {
     (void)state;
@@ -260,6 +285,10 @@ static void says_why_it_cannot_forecast_a_sub_system(void **state)
     cluster_forecast(&c);
     assert_string_equal(c.forecast.type[0].self_why_not, "assumed, not measured");
     assert_string_equal(c.forecast.type[1].self_why_not, "profile lacks step_s");
+    cluster_stage(&c.profile[1], STAGE_STEP, 1.4);
+    c.job.type[1].subsystem_devices = 3;
+    cluster_forecast(&c);
+    assert_string_equal(c.forecast.type[1].self_why_not, "sub-systems have changed");
     cluster_free(&c);
 }
 
@@ -386,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_loader_that_was_not_seen_counts_nothing),
         cmocka_unit_test(says_what_must_be_known_of_a_profile),
         cmocka_unit_test(forecasts_its_own_sub_systems),
+        cmocka_unit_test(forecasts_the_mixed_ring_of_its_sub_systems),
         cmocka_unit_test(says_why_it_cannot_forecast_a_sub_system),
         cmocka_unit_test(the_epoch_in_both_cases),
         cmocka_unit_test(bytes_and_samples_meet_through_what_is_known),
