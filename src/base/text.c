@@ -1,4 +1,4 @@
-/* Edit distance over two rows; words longer than a key ever is are not compared. */
+/* Edit distance over three rows; words longer than a key ever is are not compared. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -22,22 +22,30 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* Twice the Levenshtein distance, a change of case costing half. */
+/*
+ * Twice the edit distance, in which two letters swapped are one edit and a change of case half of
+ * one (optimal string alignment).
+ */
 static int distance(const char *a, size_t length_a, const char *b, size_t length_b)
 {
-    int row[LONGEST_WORD + 1];
+    int rows[3][LONGEST_WORD + 1];
+    int *before = rows[0], *last = rows[1], *row = rows[2];
     for (size_t j = 0; j <= length_b; j++)
-        row[j] = 2 * (int)j;
+        last[j] = 2 * (int)j;
     for (size_t i = 1; i <= length_a; i++) {
-        int diagonal = row[0];
         row[0] = 2 * (int)i;
         for (size_t j = 1; j <= length_b; j++) {
-            int replaced = diagonal + substitution_cost(a[i - 1], b[j - 1]);
-            diagonal = row[j];
-            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 2);
+            int replaced = last[j - 1] + substitution_cost(a[i - 1], b[j - 1]);
+            row[j] = smaller(replaced, smaller(last[j], row[j - 1]) + 2);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = smaller(row[j], before[j - 2] + 2);
         }
+        int *freed = before;
+        before = last;
+        last = row;
+        row = freed;
     }
-    return row[length_b];
+    return last[length_b];
 }
 
 const char *text_nearest(const char *text, const char *const *word, size_t n)

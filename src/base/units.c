@@ -13,7 +13,7 @@
 struct unit {
     const char *name;
     enum dimension dimension;
-    double factor;
+    long double factor; /* so that "10 us" is the double nearest to 1e-5 */
 };
 
 static const struct unit table[] = {
@@ -54,10 +54,10 @@ static const struct unit table[] = {
     {"KiB/s", DIMENSION_BANDWIDTH, 1024.0},
     {"MiB/s", DIMENSION_BANDWIDTH, 1024.0 * 1024},
     {"GiB/s", DIMENSION_BANDWIDTH, 1024.0 * 1024 * 1024},
-    {"ns", DIMENSION_TIME, 1e-9},
-    {"us", DIMENSION_TIME, 1e-6},
-    {"\xc2\xb5s", DIMENSION_TIME, 1e-6},
-    {"ms", DIMENSION_TIME, 1e-3},
+    {"ns", DIMENSION_TIME, 1e-9L},
+    {"us", DIMENSION_TIME, 1e-6L},
+    {"\xc2\xb5s", DIMENSION_TIME, 1e-6L},
+    {"ms", DIMENSION_TIME, 1e-3L},
     {"s", DIMENSION_TIME, 1},
     {"sec", DIMENSION_TIME, 1},
     {"min", DIMENSION_TIME, 60},
@@ -127,7 +127,7 @@ bool units_parse(const char *text, enum dimension dimension, double *value, stru
     }
     for (size_t i = 0; i < N_UNITS; i++) {
         if (table[i].dimension == dimension && strcmp(table[i].name, unit) == 0) {
-            double si = number * table[i].factor;
+            double si = (double)(number * table[i].factor);
             if (!isfinite(si)) {
                 error_set(e, ERROR_INPUT, "'%s' is too large", text);
                 return false;
@@ -151,9 +151,8 @@ static char *format_scaled(double value, const struct scale *scale, char *text)
         scale++;
     double scaled = value / scale->factor;
     double size = fabs(scaled);
-    int decimals = size >= 99.95 || scaled == rint(scaled) ? 0 : size >= 9.995 ? 1 : 2;
-    if (decimals == 2 && size >= 9.995)
-        decimals = 1;
+    bool whole = fabs(scaled - rint(scaled)) < 1e-9 * size;
+    int decimals = size >= 99.95 || whole ? 0 : size >= 9.995 ? 1 : 2;
     snprintf(text, UNITS_TEXT_SIZE, "%.*f %s", decimals, scaled, scale->name);
     return text;
 }

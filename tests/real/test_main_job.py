@@ -123,7 +123,7 @@ class MainJob(RunTest):
         self.write("job.yaml", JOB.format(batch=16).replace('"{batch}"]', '"{batch}", "--epochs", "1"]')
                    .replace("300 samples", "100 samples"))
         _, err = self.foretrain("measure", "job.yaml", status=5)
-        self.assertRegex(err, r"ended after \d+ iterations")
+        self.assertRegex(err, r"the script ended; \d+ iterations were done, the window needs 24")
 
     def test_one_mixed_ring_keeps_each_types_stages(self):
         self.write("job.yaml", JOB.format(batch=16) + "subsystems: together\none_ring: true\n")

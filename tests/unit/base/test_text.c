@@ -19,6 +19,7 @@ static void finds_the_nearest_word(void **state)
     (void)state;
     assert_string_equal(text_nearest("trainig", key, N_KEYS), "training");
     assert_string_equal(text_nearest("modle", key, N_KEYS), "model");
+    assert_string_equal(text_nearest("rnig", key, N_KEYS), "ring");
     assert_string_equal(text_nearest("device", key, N_KEYS), "devices");
     assert_string_equal(text_nearest("rings", key, N_KEYS), "ring");
     assert_string_equal(text_nearest("Data", key, N_KEYS), "data");
