@@ -328,20 +328,3 @@ bool network_mixed_ring(const struct network *network, const struct job *job, st
 {
     return ring_of_subsystems(network, job, 0, job->n_types - 1, link);
 }
-
-bool network_subsystem_link(const struct network *network, const struct job *job, int type,
-                            struct link *link)
-{
-    size_t n = (size_t)job->type[type].subsystem_devices;
-    struct link *ring = memory_resize(NULL, n, sizeof *ring);
-    bool known = network_subsystem_ring(network, job, type, ring);
-    size_t slowest = 0;
-    for (size_t i = 1; i < n && known; i++) {
-        if (ring[i].bandwidth_Bps < ring[slowest].bandwidth_Bps)
-            slowest = i;
-    }
-    if (known)
-        *link = ring[slowest];
-    free(ring);
-    return known;
-}

@@ -87,11 +87,4 @@ bool network_subsystem_ring(const struct network *network, const struct job *job
                             struct link *link);
 bool network_mixed_ring(const struct network *network, const struct job *job, struct link *link);
 
-/*
- * The slowest link of the ring in a type's sub-system, between its hosts. Returns false (no error)
- * where no value is known.
- */
-bool network_subsystem_link(const struct network *network, const struct job *job, int type,
-                            struct link *link);
-
 #endif

@@ -150,11 +150,10 @@ static void reports_missing_neighbours_together_by_class(void **state)
     finish(&lab);
 }
 
-static void a_sub_system_has_the_slowest_link_of_its_own_ring(void **state)
+static void a_sub_system_has_a_ring_of_its_own(void **state)
 {
     (void)state;
     struct lab lab;
-    struct link link;
     start(&lab,
           "devices:\n"
           "  a: {count: 6, batch: 1, hosts: ['a1:2', 'a2:2', 'a3:2'], subsystem: 3}\n"
@@ -167,15 +166,35 @@ static void a_sub_system_has_the_slowest_link_of_its_own_ring(void **state)
           "from,to,bandwidth\n"
           "a1,a2,5 MB/s\na2,a3,4 MB/s\na3,a1,9 MB/s\n"
           "b1:0,b1:1,50 MB/s\nx1,x2,8 MB/s\nx2,x1,7 MB/s\n");
-    assert_true(network_subsystem_link(&lab.network, &lab.job, 0, &link));
-    assert_true(link.bandwidth_Bps == 4e6);
-    assert_true(network_subsystem_link(&lab.network, &lab.job, 1, &link));
-    assert_true(link.bandwidth_Bps == 50e6);
-    assert_true(network_subsystem_link(&lab.network, &lab.job, 2, &link));
-    assert_true(link.bandwidth_Bps == 7e6);
-    assert_true(network_subsystem_link(NULL, &lab.job, 3, &link));
-    assert_true(link.bandwidth_Bps == 6e6);
-    assert_false(network_subsystem_link(NULL, &lab.job, 2, &link));
+    assert_true(network_subsystem_ring(&lab.network, &lab.job, 0, lab.link));
+    assert_rates(&lab, (const double[]){5, 4, 9}, 3);
+    assert_true(network_subsystem_ring(&lab.network, &lab.job, 1, lab.link));
+    assert_rates(&lab, (const double[]){50, 50}, 2);
+    assert_true(network_subsystem_ring(&lab.network, &lab.job, 2, lab.link));
+    assert_rates(&lab, (const double[]){8, 7}, 2);
+    assert_true(network_subsystem_ring(NULL, &lab.job, 3, lab.link));
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    assert_false(network_subsystem_ring(NULL, &lab.job, 2, lab.link));
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    finish(&lab);
+}
+
+static void all_sub_systems_may_form_one_ring(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 3, batch: 1, hosts: [a1, a2, a3]}\n"
+          "  b: {count: 3, batch: 1, hosts: [b1, b2, b3]}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [b, b], bandwidth: 6 MB/s}\n"
+          "    - {from: b, to: a, bandwidth: 2 MB/s}\n",
+          "from,to,bandwidth\na1,a2,5 MB/s\na2,b1,3 MB/s\n");
+    assert_true(network_mixed_ring(&lab.network, &lab.job, lab.link));
+    assert_rates(&lab, (const double[]){5, 3, 6, 2}, 4);
+    assert_false(network_mixed_ring(NULL, &lab.job, lab.link));
     finish(&lab);
 }
 
@@ -187,7 +206,8 @@ int main(void)
         cmocka_unit_test(the_rings_own_order_decides_which_links_count),
         cmocka_unit_test(a_ring_of_one_has_no_link),
         cmocka_unit_test(reports_missing_neighbours_together_by_class),
-        cmocka_unit_test(a_sub_system_has_the_slowest_link_of_its_own_ring),
+        cmocka_unit_test(a_sub_system_has_a_ring_of_its_own),
+        cmocka_unit_test(all_sub_systems_may_form_one_ring),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
