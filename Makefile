@@ -36,7 +36,8 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 bench: build
-	@bench/run $(BUILD)/gcc/foretrain
+	@cmake --build $(BUILD)/gcc --target bench_draw
+	@bench/run $(BUILD)/gcc
 
 install: build
 	@cmake --install $(BUILD)/gcc
