@@ -189,12 +189,15 @@ static void add_company(struct arena *arena, struct inputs *inputs,
                       : job->one_ring                    ? "one ring"
                                                          : "together";
     struct text company = {0};
+    const char *separator = ": ";
     text_add(&company, how);
     for (int i = 0; job->subsystems != SUBSYSTEMS_EACH && i < job->n_types; i++) {
         const struct job_device_type *type = &job->type[i];
-        if (!type->profile)
-            text_format(&company, ", %s x%d batch %lld", type->name, type->subsystem_devices,
-                        (long long)type->batch);
+        if (type->profile)
+            continue;
+        text_format(&company, "%s%s x%d batch %lld", separator, type->name, type->subsystem_devices,
+                    (long long)type->batch);
+        separator = "; ";
     }
     add(arena, inputs, "subsystems", arena_copy(arena, company.data));
     text_free(&company);
