@@ -72,7 +72,7 @@ static bool forecast_measured_ring(struct arena *arena, const struct profile *pr
                                    const struct measured_ring *measured, double payload_bytes,
                                    double *step_s)
 {
-    size_t n_types = (size_t)(measured->last - measured->first + 1), n = 0;
+    size_t n_types = (size_t)measured->last - (size_t)measured->first + 1, n = 0;
     struct ft_device_type *device = ARENA_ARRAY(arena, n_types, struct ft_device_type);
     int *type_at = ARENA_ARRAY(arena, measured->n, int);
     double *bandwidth_Bps = ARENA_ARRAY(arena, measured->n, double);
