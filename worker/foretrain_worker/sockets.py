@@ -11,27 +11,25 @@ import os
 import socket
 import struct
 
-_NOTSENT_AT = 144
-_SENT_AT = 200
-_RETRANS_AT = 208
-_LENGTH_NEEDED = 216
+# tcpi_state at 0, tcpi_notsent_bytes at 144, tcpi_bytes_sent at 200, tcpi_bytes_retrans at 208.
+_TCP_INFO = struct.Struct("=B143xI52xQQ")
+_TCP_LISTEN = 10
 _BUFFER_LENGTH = 256
 _SIOCGIFADDR = 0x8915
 _SYS_NET = "/sys/class/net"
 
-_libc = ctypes.CDLL(None, use_errno=True)
+_getsockopt = ctypes.CDLL(None).getsockopt
 
 
 def tcp_payload_sent(descriptor):
-    """Payload bytes sent so far through one TCP socket, or None where the kernel does not tell."""
+    """Payload bytes sent so far through one connected TCP socket, or None for others and where the kernel does not tell."""
     buffer = ctypes.create_string_buffer(_BUFFER_LENGTH)
     length = ctypes.c_uint32(_BUFFER_LENGTH)
-    status = _libc.getsockopt(descriptor, socket.IPPROTO_TCP, socket.TCP_INFO, buffer, ctypes.byref(length))
-    if status != 0 or length.value < _LENGTH_NEEDED:
+    status = _getsockopt(descriptor, socket.IPPROTO_TCP, socket.TCP_INFO, buffer, ctypes.byref(length))
+    if status != 0 or length.value < _TCP_INFO.size:
         return None
-    sent, retransmitted = struct.unpack_from("=QQ", buffer, _SENT_AT)
-    (not_sent,) = struct.unpack_from("=I", buffer, _NOTSENT_AT)
-    return sent - retransmitted + not_sent
+    state, not_sent, sent, retransmitted = _TCP_INFO.unpack_from(buffer)
+    return None if state == _TCP_LISTEN else sent - retransmitted + not_sent
 
 
 class SocketCounter:

@@ -425,9 +425,9 @@ class Watch:
         self.steps_since_cut.clear()
         self.first_next = None
         spec = self.spec
-        if self.label < spec.first or self.count % _REFRESH_SOCKETS_EVERY == 0:
+        if self.count == 1 or self.label < spec.first or self.count % _REFRESH_SOCKETS_EVERY == 0:
             self.sockets.refresh()
-        self.sent_at_cut = self.sockets.snapshot()
+            self.sent_at_cut = self.sockets.snapshot()
         if self.label == spec.first and "begin_s" not in self.window:
             self._open_window(begin)
         if self.label == spec.last + 1:
@@ -463,7 +463,8 @@ class Watch:
         """(for gradients, otherwise) in this iteration, or (None, None) where the transport is not TCP."""
         calls = [call for call in tape.named("backward") if call.synced]
         sent = sum(call.bytes_sent() or 0 for call in calls)
-        total = sockets.sent_between(self.sent_at_cut, self.sockets.snapshot())
+        before, self.sent_at_cut = self.sent_at_cut, self.sockets.snapshot()
+        total = sockets.sent_between(before, self.sent_at_cut)
         handed = sum(bucket.wire_bytes or bucket.n_bytes for call in calls for bucket in call.buckets)
         if self.world_size > 1 and handed and sent < 0.1 * handed:
             self.transport_is_seen = False
