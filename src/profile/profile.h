@@ -63,6 +63,16 @@ struct profile_collective {
     double span_s; /* mean; negative: unknown */
 };
 
+/* Bytes by dtype ("float32"): item[n]. */
+struct dtype_bytes {
+    const char *dtype;
+    double bytes;
+};
+struct dtype_sizes {
+    struct dtype_bytes *item;
+    size_t n;
+};
+
 struct profile_layer {
     const char *name, *kind, *activation;     /* activation may be NULL */
     const char *input_shapes, *output_shapes; /* as text: "16x3x32x32" */
@@ -107,7 +117,8 @@ struct profile {
     struct profile_layer *layer;
     size_t n_layers;
     const char *loss, *optimizer; /* or NULL */
-    double n_parameters, parameter_bytes;
+    double n_parameters;
+    struct dtype_sizes parameter_bytes, model_gradient_bytes; /* the latter of those that train */
     const char **note_line; /* [n_notes]: what the worker said must be known */
     size_t n_notes;
     struct profile_input *input; /* [n_inputs] */

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "profile/dtype_sizes.h"
 #include "profile/node.h"
 #include "profile/profile_format.h"
 
@@ -428,7 +429,8 @@ static bool read_collectives(struct arena *arena, const struct node *root, struc
 
 static const struct field model_field[] = {
     {"parameters", FIELD_NUMBER, false, AT(n_parameters), 0},
-    {"parameter_bytes", FIELD_NUMBER, false, AT(parameter_bytes), 0},
+    {"parameter_bytes", FIELD_ELSEWHERE, false, 0, 0},
+    {"gradient_bytes", FIELD_ELSEWHERE, false, 0, 0},
     {"loss", FIELD_TEXT, false, AT(loss), 0},
     {"optimizer", FIELD_TEXT, false, AT(optimizer), 0},
     {"layers", FIELD_ELSEWHERE, false, 0, 0},
@@ -441,9 +443,13 @@ static bool read_model(struct arena *arena, const struct node *root, struct prof
     if (!node.json)
         return true;
     struct node layers = node_member(&node, "layers");
+    struct node parameters = node_member(&node, "parameter_bytes");
+    struct node gradients = node_member(&node, "gradient_bytes");
     size_t size = sizeof(struct profile_layer);
     void *items = NULL;
     if (!read_object(arena, &node, model_field, COUNT(model_field), p, e) ||
+        !dtype_sizes_add(arena, &parameters, &p->parameter_bytes, e) ||
+        !dtype_sizes_add(arena, &gradients, &p->model_gradient_bytes, e) ||
         !read_list(arena, &layers, read_layer, size, &items, &p->n_layers, e))
         return false;
     p->layer = items;

@@ -232,13 +232,24 @@ static void add_layers(struct json_text *out, const struct profile *p)
     json_text_close(out, '[');
 }
 
+static void add_dtype_sizes(struct json_text *out, const char *key, const struct dtype_sizes *sizes)
+{
+    if (sizes->n == 0)
+        return;
+    json_text_open_row(out, key, '{');
+    for (size_t i = 0; i < sizes->n; i++)
+        json_text_number(out, sizes->item[i].dtype, sizes->item[i].bytes);
+    json_text_close(out, '{');
+}
+
 static void add_model(struct json_text *out, const struct profile *p)
 {
     if (p->n_layers == 0 && !p->loss && !p->optimizer && p->n_parameters <= 0)
         return;
     json_text_open(out, "model", '{');
     optional_number(out, "parameters", p->n_parameters);
-    optional_number(out, "parameter_bytes", p->parameter_bytes);
+    add_dtype_sizes(out, "parameter_bytes", &p->parameter_bytes);
+    add_dtype_sizes(out, "gradient_bytes", &p->model_gradient_bytes);
     optional_text(out, "loss", p->loss);
     optional_text(out, "optimizer", p->optimizer);
     add_layers(out, p);

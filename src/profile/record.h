@@ -73,7 +73,8 @@ struct record {
     struct profile_layer *layer; /* [n_layers] */
     size_t n_layers;
     const char *loss, *optimizer; /* or NULL */
-    double n_parameters, parameter_bytes;
+    double n_parameters;
+    struct dtype_sizes parameter_bytes, model_gradient_bytes;
 
     const char **note_line; /* [n_notes] */
     size_t n_notes, note_capacity;

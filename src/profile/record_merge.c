@@ -361,6 +361,7 @@ static void fill_model(struct arena *arena, const struct record *record, size_t 
     p->n_layers = record[r].n_layers;
     p->n_parameters = record[r].n_parameters;
     p->parameter_bytes = record[r].parameter_bytes;
+    p->model_gradient_bytes = record[r].model_gradient_bytes;
     p->loss = copy(arena, record[r].loss);
     p->optimizer = copy(arena, record[r].optimizer);
 }

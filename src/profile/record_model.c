@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "profile/dtype_sizes.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -101,30 +102,18 @@ static const struct field module_field[] = {
     {"parameters", FIELD_NUMBER, false, offsetof(struct module_size, parameters), 0},
 };
 
-/* Adds up an object of bytes by dtype. */
-static double bytes_of_dtypes(const struct node *module, const char *key)
-{
-    struct node dtypes = node_member(module, key);
-    double sum = 0;
-    const char *dtype;
-    json_t *bytes;
-    json_object_foreach(dtypes.json, dtype, bytes)
-    {
-        double value = json_number_value(bytes);
-        sum += value > 0 ? value : 0;
-    }
-    return sum;
-}
-
 static bool read_module(struct arena *arena, const struct node *module, struct record *r,
                         struct error *e)
 {
     struct module_size size = {0};
+    struct node parameters = node_member(module, "parameter_bytes");
+    struct node gradients = node_member(module, "gradient_bytes");
     if (!node_fields(arena, module, module_field, COUNT(module_field), &size, e) ||
+        !dtype_sizes_add(arena, &parameters, &r->parameter_bytes, e) ||
+        !dtype_sizes_add(arena, &gradients, &r->model_gradient_bytes, e) ||
         !read_layers(arena, module, r, e))
         return false;
     r->n_parameters += size.parameters;
-    r->parameter_bytes += bytes_of_dtypes(module, "parameter_bytes");
     return true;
 }
 
@@ -185,7 +174,8 @@ bool record_read_model(struct arena *arena, const struct node *line, struct reco
                        struct error *e)
 {
     r->n_layers = 0;
-    r->n_parameters = r->parameter_bytes = 0;
+    r->n_parameters = 0;
+    r->parameter_bytes = r->model_gradient_bytes = (struct dtype_sizes){0};
     return node_fields(arena, line, model_field, COUNT(model_field), r, e) &&
            read_modules(arena, line, r, e) && read_optimizers(arena, line, r, e);
 }

@@ -230,19 +230,32 @@ static void print_operators(struct arena *arena, const char *what,
     grid_print(&grid, out);
 }
 
+/* "44.7 MB float32", "12 MB float32 + 30 MB bfloat16". */
+static const char *dtypes_text(struct arena *arena, const struct dtype_sizes *sizes)
+{
+    const char *text = sizes->n ? "" : "bytes not known";
+    for (size_t i = 0; i < sizes->n; i++) {
+        char bytes[UNITS_TEXT_SIZE];
+        text = arena_format(arena, "%s%s%s %s", text, i ? " + " : "",
+                            units_format(sizes->item[i].bytes, DIMENSION_BYTES, bytes),
+                            sizes->item[i].dtype);
+    }
+    return text;
+}
+
 static void print_model(struct arena *arena, const struct profile *p, struct text *out)
 {
     static const char *const head[] = {"layer",  "kind",       "input",
                                        "output", "parameters", "activation"};
     struct grid grid = {.n_columns = 6, .to_the_left = {true, true, true, true, false, true}};
-    char count[UNITS_TEXT_SIZE], bytes[UNITS_TEXT_SIZE];
+    char count[UNITS_TEXT_SIZE];
     if (!p->n_layers && !(p->n_parameters > 0))
         return;
     text_add(out, "\n");
     text_wrap(out, "",
               arena_format(arena, "Model: %s parameters (%s), loss %s, optimizer %s",
                            units_format_count(p->n_parameters, count),
-                           units_format(p->parameter_bytes, DIMENSION_BYTES, bytes), known(p->loss),
+                           dtypes_text(arena, &p->parameter_bytes), known(p->loss),
                            known(p->optimizer)));
     if (!p->n_layers)
         return;

@@ -246,6 +246,7 @@ static struct profile full_profile(void)
     static struct profile_operator forward[1], backward[1];
     static struct profile_collective collective[] = {{"broadcast", "forward", 400, 0.5, 0.001},
                                                      {"all_reduce", "rest", 8, 1, -1}};
+    static struct dtype_bytes parameters[] = {{"float32", 37672}, {"int64", 8}};
     static struct profile_layer layer[] = {
         {"conv1", "Conv2d", "relu", "16x3x32x32", "16x64x16x16", 9408},
         {"fc", "Linear", NULL, NULL, NULL, 10}};
@@ -293,7 +294,8 @@ static struct profile full_profile(void)
                         .loss = "cross_entropy",
                         .optimizer = "SGD (lr=0.1)",
                         .n_parameters = 9418,
-                        .parameter_bytes = 37672,
+                        .parameter_bytes = {parameters, 2},
+                        .model_gradient_bytes = {parameters, 1},
                         .note_line = note,
                         .n_notes = 2,
                         .input = input,

@@ -475,9 +475,11 @@ static void describes_the_model(void **state)
         "{\"kind\":\"model\",\"modules\":[{\"name\":\"net\",\"layers\":[{\"index\":0,\"name\":"
         "\"conv1\",\"kind\":\"Conv2d\",\"input_shapes\":[[16,3,32,32],[4]],\"output_shapes\":[],"
         "\"parameters\":9408,\"activation\":\"relu\"}],\"parameters\":9500,\"parameter_bytes\":"
-        "{\"float32\":400,\"float16\":20}},{\"name\":\"d\",\"layers\":[{\"index\":0,\"name\":"
+        "{\"float32\":400,\"float16\":20},\"gradient_bytes\":{\"float32\":40}},{\"name\":\"d\","
+        "\"layers\":[{\"index\":0,\"name\":"
         "\"fc\","
-        "\"kind\":\"Linear\",\"activation\":null}],\"parameters\":500}],\"loss\":\"cross_entropy\","
+        "\"kind\":\"Linear\",\"activation\":null}],\"parameters\":500,\"parameter_bytes\":{"
+        "\"float32\":7}}],\"loss\":\"cross_entropy\","
         "\"optimizers\":[{\"kind\":\"SGD\",\"settings\":{\"lr\":0.1,\"nesterov\":false,\"k\":2}},"
         "{\"kind\":\"Adam\",\"settings\":{}}]}\n";
     add_record(f, JOIN(f, header(f, 0, 1, 1, 1), model, iteration(f, 1, 1, 1, ""), END));
@@ -488,7 +490,11 @@ static void describes_the_model(void **state)
     assert_null(p->layer[0].output_shapes);
     assert_string_equal(p->layer[0].activation, "relu");
     assert_null(p->layer[1].activation);
-    assert_true(p->n_parameters == 10000 && p->parameter_bytes == 420);
+    assert_true(p->n_parameters == 10000);
+    assert_int_equal(p->parameter_bytes.n, 2);
+    assert_string_equal(p->parameter_bytes.item[0].dtype, "float32");
+    assert_true(p->parameter_bytes.item[0].bytes == 407 && p->parameter_bytes.item[1].bytes == 20);
+    assert_true(p->model_gradient_bytes.n == 1 && p->model_gradient_bytes.item[0].bytes == 40);
     assert_string_equal(p->loss, "cross_entropy");
     assert_string_equal(p->optimizer, "SGD (lr=0.1, nesterov=false, k=2) and Adam");
 }

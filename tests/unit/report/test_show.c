@@ -50,7 +50,7 @@ static void a_full_profile_shows_all_it_holds(void **state)
     p.loss = "cross_entropy";
     p.optimizer = "SGD";
     p.n_parameters = 11181642;
-    p.parameter_bytes = 44726568;
+    p.parameter_bytes = (struct dtype_sizes){(struct dtype_bytes[]){{"float32", 44726568}}, 1};
     p.note_line = (const char *[]){"the loader was not seen to end"};
     p.n_notes = 1;
     report_profile_text(&p, &out);
@@ -69,7 +69,7 @@ static void a_full_profile_shows_all_it_holds(void **state)
         "on the wire",
         "broadcast",
         "forward operator, all of 2",
-        "Model: 11,181,642 parameters (44.7 MB), loss cross_entropy, optimizer SGD",
+        "Model: 11,181,642 parameters (44.7 MB float32), loss cross_entropy, optimizer",
         "conv1  Conv2d  16x3x224x224  16x64x112x112       9,408  relu",
         "  - the loader was not seen to end",
     };
