@@ -167,7 +167,7 @@ bool workspace_show_forecast(struct workspace *w, const struct options *options,
 {
     struct text table = {0}, json = {0}, csv = {0};
     report_forecast_text(forecast, &table);
-    report_forecast_json(forecast, &w->job, false, &json);
+    report_forecast_json(forecast, &json);
     if (options->csv)
         report_forecast_csv(forecast, &w->job, &csv);
     bool ok = !file_exists(w->run) ||

@@ -166,52 +166,13 @@ static json_t *forecast_json(const struct forecast *f)
     return root;
 }
 
-static json_t *device_json(const struct forecast *f, const struct job *job, size_t i)
+void report_forecast_json(const struct forecast *f, struct text *out)
 {
-    struct arena scratch = {0};
-    const struct ft_device_forecast *d = &f->device[i];
-    size_t device = job_ring_device(job, i);
-    json_t *object = json_object();
-    set_count(object, "position", (double)i);
-    set(object, "device", string_or_null(job_device_name(&scratch, job, device)));
-    set(object, "type", string_or_null(f->type[job_device_type(job, device)].name));
-    set_real(object, "load_s", d->load_s);
-    set_real(object, "all_reduce_s", d->ring_s);
-    set_real(object, "device_s", d->device_s);
-    set_real(object, "step_s", d->step_s);
-    set(object, "link", link_or_null(&f->link[i]));
-    arena_free(&scratch);
-    return object;
-}
-
-/* Adds a document's text and drops the document. */
-static void add_document(struct text *out, json_t *document, size_t flags)
-{
-    char *text = json_dumps(document, FLAGS | flags);
+    json_t *document = forecast_json(f);
+    char *text = json_dumps(document, FLAGS | JSON_INDENT(2));
     if (!text)
         memory_exhausted();
-    text_add(out, text);
+    text_format(out, "%s\n", text);
     free(text);
     json_decref(document);
-}
-
-static void add_devices(const struct forecast *f, const struct job *job, struct text *out)
-{
-    for (size_t i = 0; i < f->n_devices; i++) {
-        text_add(out, i ? ",\n    " : "\n    ");
-        add_document(out, device_json(f, job, i), 0);
-    }
-}
-
-void report_forecast_json(const struct forecast *f, const struct job *job, bool with_devices,
-                          struct text *out)
-{
-    add_document(out, forecast_json(f), JSON_INDENT(2));
-    if (with_devices) {
-        out->length -= strlen("\n}");
-        text_add(out, ",\n  \"devices\": [");
-        add_devices(f, job, out);
-        text_add(out, "\n  ]\n}");
-    }
-    text_add(out, "\n");
 }

@@ -14,10 +14,8 @@
 /* One look, 80 columns: a row per type, what decides, step, epoch, total, throughput, warnings. */
 void report_forecast_text(const struct forecast *forecast, struct text *out);
 
-/* foretrain.forecast/1 (docs/formats.md, "The forecast"); `devices` of the job's ring too when
- * `with_devices`. */
-void report_forecast_json(const struct forecast *forecast, const struct job *job, bool with_devices,
-                          struct text *out);
+/* foretrain.forecast/1 (docs/formats.md, "The forecast"). */
+void report_forecast_json(const struct forecast *forecast, struct text *out);
 
 /* A row per device in ring order (docs/formats.md, "The forecast"). */
 void report_forecast_csv(const struct forecast *forecast, const struct job *job, struct text *out);

@@ -132,7 +132,7 @@ static void says_that_the_epoch_is_not_known(void **state)
     c.profile[0] = cluster_profile("a", 16, 0.1, 0.01, 4e6);
     cluster_forecast(&c);
     report_forecast_text(&c.forecast, &out);
-    report_forecast_json(&c.forecast, &c.job, true, &json);
+    report_forecast_json(&c.forecast, &json);
     assert_text(out.data, "1 device, closed-form model");
     assert_text(out.data, "Epoch:       not known: data.size or data.samples is missing");
     assert_text(out.data, "Decides:     a-0, by its computing");
@@ -168,7 +168,7 @@ static void json_holds_what_the_forecast_holds(void **state)
     struct cluster c;
     struct text out = {0};
     start(&c, JOB("a", "b"));
-    report_forecast_json(&c.forecast, &c.job, false, &out);
+    report_forecast_json(&c.forecast, &out);
     json_t *json = parse(&out);
     assert_string_equal(json_string_value(json_object_get(json, "format")), "foretrain.forecast/1");
     assert_true(number(json, "step_s", NULL) == 3.22);
@@ -181,24 +181,6 @@ static void json_holds_what_the_forecast_holds(void **state)
     assert_true(number(type, "own_subsystem", "measured_s") == 2);
     assert_int_equal(json_array_size(json_object_get(json, "warnings")), 1);
     assert_null(json_object_get(json, "devices"));
-    json_decref(json);
-    text_free(&out);
-    cluster_free(&c);
-}
-
-static void json_holds_the_devices_when_asked(void **state)
-{
-    (void)state;
-    struct cluster c;
-    struct text out = {0};
-    start(&c, JOB("a", "b"));
-    report_forecast_json(&c.forecast, &c.job, true, &out);
-    json_t *json = parse(&out);
-    json_t *devices = json_object_get(json, "devices");
-    assert_int_equal(json_array_size(devices), 4);
-    json_t *first = json_array_get(devices, 0);
-    assert_string_equal(json_string_value(json_object_get(first, "device")), "a-0");
-    assert_true(number(first, "link", "latency_s") == 10e-6);
     json_decref(json);
     text_free(&out);
     cluster_free(&c);
@@ -246,7 +228,6 @@ int main(void)
         cmocka_unit_test(names_cannot_drive_the_terminal),
         cmocka_unit_test(says_that_the_epoch_is_not_known),
         cmocka_unit_test(json_holds_what_the_forecast_holds),
-        cmocka_unit_test(json_holds_the_devices_when_asked),
         cmocka_unit_test(csv_has_a_row_for_each_device),
         cmocka_unit_test(csv_quotes_names_and_disarms_formulas),
     };
