@@ -245,10 +245,10 @@ static void ends_a_child_that_prints_nothing_for_too_long(void **state)
     struct child_end end;
     double start_s = clock_now_s();
     char *text = shell(*state, "for i in 1 2 3 4; do echo $i; sleep 0.2; done; sleep 60", NULL,
-                       (struct child_limits){.stall_timeout_s = 0.6}, &end);
+                       (struct child_limits){.stall_timeout_s = 1.5}, &end);
     assert_int_equal(end.how, CHILD_STALLED);
     assert_string_equal(text, "1\n2\n3\n4\n");
-    assert_true(clock_now_s() - start_s < 6);
+    assert_true(clock_now_s() - start_s < 20);
 }
 
 static void ends_a_child_that_prints_too_much(void **state)
@@ -285,7 +285,7 @@ static void kills_a_child_that_ignores_the_request_to_end(void **state)
     shell(*state, "trap '' TERM; while :; do sleep 0.1; done", NULL,
           (struct child_limits){.timeout_s = 0.2}, &end);
     double took_s = clock_now_s() - start_s;
-    assert_true(took_s > 4.5 && took_s < 9);
+    assert_true(took_s > 4.5 && took_s < 20);
     assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
@@ -357,7 +357,7 @@ static void dies_with_its_parent(void **state)
     pid_t pid = read_pid(f, "pid");
     kill(parent, SIGKILL);
     waitpid(parent, NULL, 0);
-    for (int i = 0; i < 200 && !is_gone(pid); i++) {
+    for (int i = 0; i < 1000 && !is_gone(pid); i++) {
         waitpid(pid, NULL, WNOHANG); /* this program is the reaper now */
         clock_sleep(0.01);
     }
