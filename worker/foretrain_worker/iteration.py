@@ -29,8 +29,6 @@ class Backward:
         self.sent_after = None
 
     def bytes_sent(self):
-        if self.sent_before is None or self.sent_after is None:
-            return None
         return sockets.sent_between(self.sent_before, self.sent_after)
 
 

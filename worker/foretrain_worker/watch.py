@@ -16,14 +16,16 @@ import traceback
 import weakref
 
 from foretrain_worker import clock as clocks
-from foretrain_worker import describe, ending, operators, procio, sockets, together
+from foretrain_worker import describe, ending, operators, sockets, together
 from foretrain_worker.iteration import Backward, Bucket, Collective, Iteration
 from foretrain_worker.record import Record, load_spec
 from foretrain_worker.tape import REST, Tape
+from foretrain_worker.window import Window
 
 REFUSED_STATUS = 97
 _REFRESH_SOCKETS_EVERY = 16
 _STEPS_WITHOUT_NEXT = 8
+_TCP_SHARE = 0.1
 _PLACES = {"unsynced": "backward", "copy": "forward"}
 
 current = None
@@ -33,17 +35,21 @@ def attach():
     """Begin to watch this process: torch has just been imported."""
     global current
     try:
-        current = Watch(load_spec())
+        watch = Watch(load_spec())
+    except Exception as error:  # pylint: disable=broad-except
+        say("the specification cannot be read: %s" % error)
+        ending.leave_now(REFUSED_STATUS)
+    current = watch
+    try:
         from foretrain_worker import patches_ddp, patches_loader, patches_training
 
-        patches_loader.apply(current)
-        patches_training.apply(current)
-        patches_ddp.apply(current)
-        ending.watch_failures(current)
+        patches_loader.apply(watch)
+        patches_training.apply(watch)
+        patches_ddp.apply(watch)
+        ending.watch_failures(watch)
     except Exception as error:  # pylint: disable=broad-except
         traceback.print_exc()
-        say("this process cannot be watched: %s" % error)
-        ending.leave_now(REFUSED_STATUS)
+        watch.refuse("this torch cannot be watched: %s: %s" % (type(error).__name__, error))
 
 
 def say(text):
@@ -82,8 +88,9 @@ class Watch:
         self.describer = describe.Describer()
         self.gate = together.Alone()
         self.sockets = sockets.SocketCounter()
-        self.interface = None
         self.transport_is_seen = True
+        self.total_sent = 0
+        self.total_handed = 0
         self.profile = None
         self.failure = None
         self.is_complete = False
@@ -108,7 +115,7 @@ class Watch:
         self.sent_at_cut = None
         self.pending = collections.deque()
         self.loaders = {}
-        self.window = {}
+        self.window = Window(spec.last - spec.first + 1, self.loaders)
         self.fetches = []
         self.fetching = None
         self.profiled = []
@@ -188,7 +195,7 @@ class Watch:
             self.record.note("the script trains on %s, the job says %s" % (device.type, self.spec.device))
         self.thread = threading.get_ident()
         self.sockets.refresh()
-        self.interface = sockets.interface_of(self.sockets.local_addresses(), os.environ)
+        self.window.find_interface(self.sockets)
         if self.spec.together:
             self.gate = together.Gate(self.spec, self.rank)
 
@@ -428,10 +435,10 @@ class Watch:
         if self.count == 1 or self.label < spec.first or self.count % _REFRESH_SOCKETS_EVERY == 0:
             self.sockets.refresh()
             self.sent_at_cut = self.sockets.snapshot()
-        if self.label == spec.first and "begin_s" not in self.window:
-            self._open_window(begin)
+        if self.label == spec.first and not self.window.is_open:
+            self.window.open(self.clock.host(begin))
         if self.label == spec.last + 1:
-            self._close_window(begin)
+            self.window.close(self.clock.host(begin))
             if spec.n_profiled:
                 self.profile = operators.start(self.record, self.clock.name)
         if self.label > spec.last and (self.profile is None or self.label > spec.last + spec.n_profiled):
@@ -460,63 +467,32 @@ class Watch:
             self.record.write(line)
 
     def _bytes_sent(self, tape):
-        """(for gradients, otherwise) in this iteration, or (None, None) where the transport is not TCP."""
+        """(for gradients, otherwise) in this iteration, or (None, None) while the transport does not seem to be TCP.
+
+        A device runs behind the host, so there the two cannot be told apart.
+        """
         calls = [call for call in tape.named("backward") if call.synced]
-        sent = sum(call.bytes_sent() or 0 for call in calls)
         before, self.sent_at_cut = self.sent_at_cut, self.sockets.snapshot()
         total = sockets.sent_between(before, self.sent_at_cut)
-        handed = sum(bucket.wire_bytes or bucket.n_bytes for call in calls for bucket in call.buckets)
-        if self.world_size > 1 and handed and sent < 0.1 * handed:
-            self.transport_is_seen = False
-        if not self.transport_is_seen:
-            return None, None
-        return sent, max(total - sent, 0)
+        sent = total if self.clock.name == "device" else sum(call.bytes_sent() for call in calls)
+        self.total_sent += sent
+        self.total_handed += sum(bucket.wire_bytes or 0 for call in calls for bucket in call.buckets)
+        self.transport_is_seen = self.world_size == 1 or self.total_sent >= _TCP_SHARE * self.total_handed
+        return (sent, max(total - sent, 0)) if self.transport_is_seen else (None, None)
 
-    # -- the window ----------------------------------------------------------------------------------
-
-    def _worker_pids(self):
-        return [pid for info in self.loaders.values() for pid in info.worker_pids()]
-
-    def _open_window(self, begin):
-        self.window = {
-            "begin_s": self.clock.host(begin),
-            "io": procio.total_counts(self._worker_pids()),
-            "interface": sockets.interface_counters(self.interface) if self.interface else None,
-        }
-
-    def _close_window(self, end):
-        window = self.window
-        window["end_s"] = self.clock.host(end)
-        window["io_end"] = procio.total_counts(self._worker_pids())
-        window["interface_end"] = sockets.interface_counters(self.interface) if self.interface else None
-        window["loader"] = self.loader
+    # -- the end -------------------------------------------------------------------------------------
 
     def _write_window(self):
         self._write_ready(until_empty=True)
-        window, n_iterations = self.window, self.spec.last - self.spec.first + 1
-        info = self.loaders.get(window["loader"])
-        if info is not None:
-            self.record.write(info.line(self.fetches, window["begin_s"], window["end_s"]))
-        if window["io"] and window["io_end"]:
-            read, chars = (after - before for before, after in zip(window["io"], window["io_end"]))
-            self.record.write(
-                {"kind": "io", "read_bytes": read, "read_chars": chars, "n_iterations": n_iterations}
-            )
-        self._write_network(n_iterations)
-
-    def _write_network(self, n_iterations):
-        line = {"kind": "network", "basis": "tcp_info" if self.transport_is_seen else "computed"}
-        if not self.transport_is_seen:
-            self.record.note("the collectives' transport is not TCP: bytes sent are not measured")
-        before, after = self.window["interface"], self.window["interface_end"]
-        if before and after:
-            line["interface"] = self.interface
-            line["interface_sent_bytes"] = after[0] - before[0]
-            line["interface_received_bytes"] = after[1] - before[1]
-            if self.interface == "lo":
-                self.record.note("the interface's counters are lo's: they count all ranks of this host, each byte sent and received")
-        line["n_iterations"] = n_iterations
-        self.record.write(line)
+        for note in self.window.notes(self.transport_is_seen):
+            self.record.note(note)
+        lines = (
+            self.window.loader_line(self.loader, self.fetches),
+            self.window.io_line(),
+            self.window.network_line(self.transport_is_seen),
+        )
+        for line in filter(None, lines):
+            self.record.write(line)
 
     def _write_operators(self):
         if self.profile is None:
@@ -525,8 +501,6 @@ class Watch:
         line = profile.finish(self.record, self.profiled)
         if line:
             self.record.write(line)
-
-    # -- the end -------------------------------------------------------------------------------------
 
     def _complete(self):
         """The window and the profiled stretch are there: write the rest, meet the other ranks and leave."""
@@ -556,8 +530,8 @@ class Watch:
         head.add("edge")
         end = self.tape.stages[0][1]
         self._close_iteration(head, end)
-        if "end_s" not in self.window:
-            self._close_window(end)
+        if not self.window.is_closed:
+            self.window.close(self.clock.host(end))
         self._write_window()
         self._write_operators()
         n_profiled = len(self.profiled)
