@@ -417,7 +417,9 @@ bool child_run(const struct child_options *options, const struct child_limits *l
         stopped = over_limit(limits, &watch, &how);
     }
     child_stop(&child, 1);
-    *end = stopped ? (struct child_end){.how = how} : child.end;
+    *end = child.end;
+    if (stopped)
+        *end = (struct child_end){.how = how};
     return true;
 }
 

@@ -165,8 +165,10 @@ bool spec_write(const char *path, const struct spec *spec, struct error *e)
     json_t *root = make_root(spec);
     char *text = json_dumps(root, JSON_INDENT(2));
     json_decref(root);
-    if (!text)
-        memory_exhausted();
+    if (!text) {
+        error_set(e, ERROR_INPUT, "%s cannot be written as JSON", path);
+        return false;
+    }
     bool ok = file_write(path, text, strlen(text), e);
     free(text);
     return ok;

@@ -233,15 +233,14 @@ bool subsystem_data_draw(struct arena *arena, const struct job *job, const bool 
 void subsystem_data_cool(const struct job *job, const struct subsystem_data *data, int type,
                          const struct progress *progress)
 {
-    struct draw_cache left;
-    char size[UNITS_TEXT_SIZE];
     if (!data->share || job->data.warm_cache)
         return;
+    struct draw_cache left;
     draw_forget_cache(&data->set, &data->share[data->first[type]], data->n_devices[type], &left);
-    if (left.n_files > 0)
-        progress_say(progress,
-                     "%s: %zu drawn files (%s) stayed in the page cache, so they are not "
-                     "read cold",
-                     job->type[type].name, left.n_files,
-                     units_format(left.bytes, DIMENSION_BYTES, size));
+    if (left.n_files == 0)
+        return;
+    char size[UNITS_TEXT_SIZE];
+    progress_say(
+        progress, "%s: %zu drawn files (%s) stayed in the page cache, so they are not read cold",
+        job->type[type].name, left.n_files, units_format(left.bytes, DIMENSION_BYTES, size));
 }

@@ -34,7 +34,6 @@ struct training {
     struct child *child; /* [n_children], of all of them */
     size_t n_children;
     double start_s;
-    const char *shown; /* the latest status */
 };
 
 static const struct job *job_of(const struct training *t)
@@ -301,14 +300,15 @@ static void add_status(const struct training *t, const struct running *r, struct
     const struct job_training *training = &job_of(t)->training;
     int last = training->last + training->n_profiled;
     double left_s = watch_left_s(&r->watch, last);
-    char left[UNITS_TEXT_SIZE];
     text_format(text, "%s%s: ", text->length ? "; " : "", r->subsystem->name);
     if (r->watch.iteration == 0)
         text_add(text, "starting");
     else
         text_format(text, "iteration %d of %d", r->watch.iteration, last);
-    if (left_s >= 0)
+    if (left_s >= 0) {
+        char left[UNITS_TEXT_SIZE];
         text_format(text, ", %s left", units_format_duration(left_s < 1 ? 1 : left_s, left));
+    }
 }
 
 static void show_status(struct training *t)
