@@ -151,7 +151,7 @@ bool file_hash(const char *path, char hash[FILE_HASH_SIZE], struct error *e)
 
 char *path_join(struct arena *arena, const char *folder, const char *name)
 {
-    if (name[0] == '/' || folder[0] == '\0')
+    if (name[0] == '/' || folder[0] == '\0' || strcmp(folder, ".") == 0)
         return arena_copy(arena, name);
     return arena_format(arena, "%s/%s", folder, name);
 }

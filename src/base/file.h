@@ -33,7 +33,7 @@ bool file_exists(const char *path);
 /* SHA-256 of a file's content. */
 bool file_hash(const char *path, char hash[FILE_HASH_SIZE], struct error *e);
 
-/* `folder`/`name`; `name` alone where it is absolute or folder is empty. */
+/* `folder`/`name`; `name` alone where it is absolute or folder is empty or ".". */
 char *path_join(struct arena *arena, const char *folder, const char *name);
 
 /* The folder part of a path, "." where there is none. */

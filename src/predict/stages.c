@@ -17,6 +17,11 @@ static double mean_of(const struct profile *profile, enum stage stage)
     return stage_is_known(profile, stage) ? profile->stage[stage].stats.mean : 0;
 }
 
+static bool loader_was_seen(const struct profile *profile)
+{
+    return profile->loader_workers >= 0 || stage_is_known(profile, STAGE_LOADER_INTERVAL);
+}
+
 static bool stage_is_needed(const struct profile *profile, enum stage stage)
 {
     switch (stage) {
@@ -25,7 +30,7 @@ static bool stage_is_needed(const struct profile *profile, enum stage stage)
         return true;
     case STAGE_LOADER_INTERVAL:
     case STAGE_COPY:
-        return profile->loader_workers >= 0;
+        return loader_was_seen(profile);
     case STAGE_BACKWARD_UNSYNCED:
         return profile->micro_batches > 1;
     default:
@@ -83,7 +88,7 @@ struct ft_device_type forecast_device_type(const struct type_forecast *type)
 /* The loader's interval is that of one mini-batch, the copy that of a step. */
 static double load_time(const struct profile *profile)
 {
-    if (profile->loader_workers < 0)
+    if (!loader_was_seen(profile))
         return 0;
     return profile->micro_batches * mean_of(profile, STAGE_LOADER_INTERVAL) +
            mean_of(profile, STAGE_COPY);
@@ -125,7 +130,7 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
     if (profile->profiler_ratio > slowed)
         warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,
              100 * (profile->profiler_ratio - 1));
-    if (profile->loader_workers < 0)
+    if (!loader_was_seen(profile))
         warn(warnings, "%s: no data loader was seen; loading counts as 0 s.", name);
     if (profile->loader_workers == 0)
         warn(warnings,
