@@ -149,7 +149,7 @@ static void assert_says(struct fixture *f, const char *words)
 static void trains_until_every_record_is_complete(void **state)
 {
     struct fixture *f = *state;
-    if (!train(f, "for i in 1 2 3 4 5; do iteration $i; sleep 0.3; done; finish"))
+    if (!train(f, "sleep 0.5; for i in 1 2 3 4 5; do iteration $i; sleep 0.3; done; finish"))
         fail_msg("%s", f->e.text);
     assert_true(file_exists(in_folder(f, "records/fast/rank0.jsonl")));
     assert_true(file_exists(in_folder(f, "records/fast/rank1.jsonl")));
