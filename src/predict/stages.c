@@ -112,6 +112,23 @@ bool forecast_stages(const struct job *job, int type, const struct profile *prof
     return true;
 }
 
+/* A measurement that read from memory says little about storage. */
+static void warn_of_page_cache(const char *name, const struct profile *profile,
+                               struct warnings *warnings)
+{
+    const double mostly = 0.5;
+    char read[UNITS_TEXT_SIZE], taken[UNITS_TEXT_SIZE];
+    double taken_bytes = profile->batch * profile->micro_batches * profile->sample_bytes;
+    if (profile->bytes_read < 0 || profile->bytes_read >= mostly * taken_bytes)
+        return;
+    warn(warnings,
+         "%s: of the %s that a step takes from the training set, %s came from storage, the rest "
+         "from memory; "
+         "loading may be slower where the set does not fit into memory.",
+         name, units_format(taken_bytes, DIMENSION_BYTES, taken),
+         units_format(profile->bytes_read, DIMENSION_BYTES, read));
+}
+
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
                            struct warnings *warnings)
 {
@@ -127,6 +144,7 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
     if (!profile->bytes_measured && profile->n_devices > 1 && !profile->assumed)
         warn(warnings,
              "%s: the bytes sent were computed from the gradients' buckets, not measured.", name);
+    warn_of_page_cache(name, profile, warnings);
     if (profile->profiler_ratio > slowed)
         warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,
              100 * (profile->profiler_ratio - 1));

@@ -218,11 +218,14 @@ static void says_what_must_be_known_of_a_profile(void **state)
     assert_int_equal(c.forecast.n_warnings, 0);
     c.profile[0].assumed = true;
     c.profile[1].shares_host = true;
+    c.profile[1].sample_bytes = 1e5;
+    c.profile[1].bytes_read = 3e3;
     c.profile[1].profiler_ratio = 1.25;
     c.profile[1].bytes_measured = false;
     cluster_forecast(&c);
     assert_true(cluster_warns(&c, "a: its profile is assumed"));
     assert_true(cluster_warns(&c, "share a host"));
+    assert_true(cluster_warns(&c, "3 kB came from storage"));
     assert_true(cluster_warns(&c, "slowed the step by 25 %"));
     assert_true(cluster_warns(&c, "computed from the gradients' buckets"));
     cluster_free(&c);
