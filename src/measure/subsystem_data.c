@@ -123,10 +123,12 @@ static bool link_type(struct arena *arena, const struct job *job, int type_numbe
     if (!file_make_folders(parent, e) ||
         !draw_link(&data->set, &data->share[data->first[type_number]], n, folder, per_device, e))
         return false;
+    /* A script that is given a list gets a list; the built-in loop reads folders. */
+    const char *ending = data->set.list && job->model.kind == MODEL_SCRIPT ? ".txt" : "";
     const char **device_data = ARENA_ARRAY(arena, n, const char *);
     for (size_t i = 0; i < n; i++)
-        device_data[i] = arena_format(arena, "%s/device%zu", folder, i);
-    type->data_dir = path_join(arena, folder, "all");
+        device_data[i] = arena_format(arena, "%s/device%zu%s", folder, i, ending);
+    type->data_dir = arena_format(arena, "%s/all%s", folder, ending);
     type->device_data = per_device ? device_data : NULL;
     describe_shares(data, type_number, type);
     return true;
@@ -148,6 +150,20 @@ static void tell_passes(const struct job *job, int type_number, double n_samples
                  "or give it %.0f samples",
                  type->name, n_samples, iterations, needed, does,
                  ceil(needed / fmax(1, iterations)), needed * (double)type->batch);
+}
+
+/* A script that counts its classes by their folders would build another model. */
+static void tell_missing_folders(const struct job *job, int type_number,
+                                 const struct subsystem_data *data, const struct progress *progress)
+{
+    size_t drawn = draw_count_folders(&data->set, &data->share[data->first[type_number]],
+                                      data->n_devices[type_number]);
+    if (drawn < data->set.n_folders)
+        progress_warn(progress,
+                      "%s: the draw has files from %zu of the training set's %zu folders: a script "
+                      "that counts its "
+                      "classes by folders builds a smaller model; give the devices more data",
+                      job->type[type_number].name, drawn, data->set.n_folders);
 }
 
 static void tell_default(const struct job *job, int type_number, double n_samples,
@@ -180,6 +196,7 @@ static bool draw_files(struct arena *arena, const struct job *job, const bool *w
             return false;
         tell_default(job, i, type[i].n_samples, progress);
         tell_passes(job, i, type[i].n_samples, progress);
+        tell_missing_folders(job, i, data, progress);
     }
     return true;
 }
