@@ -35,17 +35,31 @@ static bool read_entry(pid_t pid, const char *name, struct text *content)
     return content->length > 0;
 }
 
-/* /proc/PID/stat: the name in parentheses may hold anything, so fields count from the last one. */
+/* The next number of a line, 0 where there is none; moves on behind it. */
+static pid_t next_number(const char **text)
+{
+    char *end = NULL;
+    long number = strtol(*text, &end, 10);
+    *text = end;
+    return (pid_t)number;
+}
+
+/* "17 (any name) S 1 17 17 ...": the name may hold anything, so fields count from the last
+ * parenthesis. */
 static bool read_process(pid_t pid, struct process *process)
 {
     struct text content = {0};
-    struct process found = {.pid = pid};
-    const char *name_end = read_entry(pid, "stat", &content) ? strrchr(content.data, ')') : NULL;
-    bool ok = name_end && sscanf(name_end + 1, " %c %d %d %d", &found.state, &found.parent,
-                                 &found.group, &found.session) == 4;
+    const char *rest = read_entry(pid, "stat", &content) ? strrchr(content.data, ')') : NULL;
+    bool ok = rest && rest[1] == ' ' && rest[2] != '\0';
+    if (ok) {
+        process->pid = pid;
+        process->state = rest[2];
+        rest += 3;
+        process->parent = next_number(&rest);
+        process->group = next_number(&rest);
+        process->session = next_number(&rest);
+    }
     text_free(&content);
-    if (ok)
-        *process = found;
     return ok;
 }
 
@@ -119,7 +133,8 @@ size_t descendants_signal(const struct child *child, size_t n, int signal,
     for (struct dirent *entry; (entry = readdir(proc));) {
         struct process process;
         if (!isdigit((unsigned char)entry->d_name[0]) ||
-            !read_process((pid_t)atoi(entry->d_name), &process) || !descends(&process, child, n))
+            !read_process((pid_t)strtol(entry->d_name, NULL, 10), &process) ||
+            !descends(&process, child, n))
             continue;
         remember(found, process.pid);
         if (!is_alive(&process))

@@ -131,6 +131,14 @@ static bool add_layers(struct arena *arena, struct inputs *inputs, const struct 
     return true;
 }
 
+static bool add_nothing(struct arena *arena, struct inputs *inputs, const struct job *job,
+                        struct error *e)
+{
+    (void)arena, (void)inputs;
+    error_set(e, ERROR_INPUT, "%s: there is no model to measure", job->file);
+    return false;
+}
+
 static bool add_model(struct arena *arena, struct inputs *inputs, const struct job *job,
                       struct error *e)
 {
@@ -138,14 +146,11 @@ static bool add_model(struct arena *arena, struct inputs *inputs, const struct j
         const char *name;
         bool (*add)(struct arena *, struct inputs *, const struct job *, struct error *);
     } kind[] = {
+        [MODEL_NONE] = {"none", add_nothing},
         [MODEL_SCRIPT] = {"script", add_script},
         [MODEL_ENTRY] = {"entry", add_entry},
         [MODEL_LAYERS] = {"layers", add_layers},
     };
-    if (job->model.kind == MODEL_NONE) {
-        error_set(e, ERROR_INPUT, "%s: there is no model to measure", job->file);
-        return false;
-    }
     add(arena, inputs, "model", kind[job->model.kind].name);
     return kind[job->model.kind].add(arena, inputs, job, e);
 }

@@ -5,6 +5,7 @@
 #include "measure/watch.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,9 +44,9 @@ static void see_line(struct watch *watch)
     if (!number)
         return;
     number += strlen("\"i\"");
-    int iteration = atoi(number + strspn(number, ": "));
-    if (iteration > 0)
-        see_iteration(watch, iteration);
+    long iteration = strtol(number + strspn(number, ": "), NULL, 10);
+    if (iteration > 0 && iteration < INT_MAX)
+        see_iteration(watch, (int)iteration);
 }
 
 static void see_bytes(struct watch *watch, const char *byte, size_t n)
