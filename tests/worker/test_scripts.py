@@ -258,6 +258,17 @@ class OtherLoops(ScriptTest):
             self.assertEqual(line["bytes_sent"], 0)
 
 
+@unittest.skipUnless(hasattr(torch, "compile"), "torch.compile came with torch 2.0")
+class Compiled(ScriptTest):
+    def test_the_compiler_does_not_see_the_watch(self):
+        with Launch(script("compiled.py")) as launch:
+            self.assertEqual(launch.wait(), [0, 0], launch.output())
+            record, output = launch.record(), launch.output()
+        self.check_window(record)
+        self.check_bytes(record)
+        self.assertNotIn("Graph break", output)
+
+
 class Loader(ScriptTest):
     """A loader that takes 2 ms a sample, 32 ms a batch of 16."""
 

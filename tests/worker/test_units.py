@@ -1,5 +1,6 @@
 """The worker's parts by themselves."""
 
+import importlib.util
 import json
 import os
 import socket
@@ -298,6 +299,7 @@ class Describe(unittest.TestCase):
             output = model(*inputs)
         return output, observer.lines()
 
+    @unittest.skipUnless(importlib.util.find_spec("torchvision"), "torchvision is not installed")
     def test_resnet18_with_ten_classes(self):
         import torchvision
 

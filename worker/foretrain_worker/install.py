@@ -44,7 +44,7 @@ def install():
     from foretrain_worker import refusals
 
     os.environ.setdefault(ROOT_VARIABLE, str(os.getpid()))
-    actions = {"torch": _attach}
+    actions = {"torch": _attach, "torch._dynamo.trace_rules": _keep_compiler_out}
     actions.update(refusals.ACTIONS)
     sys.meta_path.insert(0, AfterImport(actions))
     if is_root():
@@ -62,3 +62,9 @@ def _attach(_torch):
     from foretrain_worker import watch
 
     watch.attach()
+
+
+def _keep_compiler_out(trace_rules):
+    """torch.compile must not trace through the watch's wrappers, as it does not through torch's own."""
+    if hasattr(trace_rules, "add"):
+        trace_rules.add("foretrain_worker")
