@@ -164,6 +164,19 @@ static void tell_done(struct measurement *m, const struct profile *profile)
                  profile->n_devices, step);
 }
 
+/* Whether ranks of other types sent over the interfaces of this one's hosts at the same time. */
+static bool had_company(const struct measurement *m, int type)
+{
+    if (m->job->subsystems == SUBSYSTEMS_EACH)
+        return false;
+    for (int other = 0; other < m->job->n_types; other++) {
+        const struct subsystem *a = &m->subsystem[type], *b = &m->subsystem[other];
+        if (other != type && m->due[other] && subsystem_meets_on_host(a, type, b, other))
+            return true;
+    }
+    return false;
+}
+
 static bool write_profile(struct measurement *m, int type_number, struct error *e)
 {
     const struct job_device_type *type = &m->job->type[type_number];
@@ -181,6 +194,8 @@ static bool write_profile(struct measurement *m, int type_number, struct error *
     profile.date = arena_copy(&m->arena, clock_date(date));
     profile.host = host;
     profile.shares_host = subsystem_shares_host(&m->subsystem[type_number]);
+    if (had_company(m, type_number))
+        profile.interface_bytes = 0; /* the counters are of both */
     profile.sample_bytes = m->type[type_number].sample_bytes;
     profile.input = m->inputs[type_number].item;
     profile.n_inputs = m->inputs[type_number].n;

@@ -107,6 +107,19 @@ bool subsystem_shares_host(const struct subsystem *subsystem)
     return false;
 }
 
+bool subsystem_meets_on_host(const struct subsystem *a, int type_a, const struct subsystem *b,
+                             int type_b)
+{
+    for (int i = 0; i < a->n_ranks; i++) {
+        for (int k = 0; k < b->n_ranks; k++) {
+            if (a->rank[i].type == type_a && b->rank[k].type == type_b &&
+                same_host(&a->rank[i], &b->rank[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Of the whole set as the job gives it, else of what was drawn; 0: not known. */
 static double sample_bytes(const struct job *job, const struct subsystem_type *type)
 {

@@ -65,6 +65,10 @@ char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int
 /* Whether two of its ranks are on one host. */
 bool subsystem_shares_host(const struct subsystem *subsystem);
 
+/* Whether a rank of one type in `a` is on the host of a rank of another type in `b`. */
+bool subsystem_meets_on_host(const struct subsystem *a, int type_a, const struct subsystem *b,
+                             int type_b);
+
 /* Writes the worker's specification, one for each type in it. */
 bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e);
 

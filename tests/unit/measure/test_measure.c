@@ -50,6 +50,8 @@ static const char python_text[] =
     "\"step_s\":0.'$((5 + 2 * (RANK % 2)))',\"forward_s\":0.1,\"first_backward_s\":0.01,"
     "\"backward_s\":0.2,\"bytes_sent\":1000,\"buckets\":[{\"index\":0,\"module\":\"M\","
     "\"bytes\":1000,\"wire_bytes\":1000,\"ready_s\":0.1,\"done_s\":0.2}]}'; done\n"
+    "echo '{\"kind\":\"network\",\"basis\":\"tcp_info\",\"interface\":\"lo\","
+    "\"interface_sent_bytes\":12000,\"interface_received_bytes\":12000,\"n_iterations\":3}'\n"
     "echo '{\"kind\":\"end\",\"iterations\":4,\"reason\":\"window complete\"}'\n"
     "} > $dir/rank$RANK.jsonl\n";
 
@@ -268,6 +270,17 @@ static void measures_together_all_or_none(void **state)
     assert_said(f, "fast: measured again, together with the others");
 }
 
+/* On one host, one interface counts what all types send. */
+static void the_interfaces_counters_are_of_those_that_trained_alone(void **state)
+{
+    struct fixture *f = *state;
+    measure_well(f, false);
+    assert_true(read_profile(f, "fast").interface_bytes == 2000);
+    f->text = edited(f, "launcher: local\n", "launcher: local\nsubsystems: together\n");
+    measure_well(f, false);
+    assert_true(read_profile(f, "fast").interface_bytes == 0);
+}
+
 static void one_ring_gives_each_type_its_own_profile(void **state)
 {
     struct fixture *f = *state;
@@ -367,6 +380,7 @@ int main(void)
         MEASURE_TEST(puts_a_broken_profile_aside),
         MEASURE_TEST(leaves_types_with_a_given_profile_alone),
         MEASURE_TEST(measures_together_all_or_none),
+        MEASURE_TEST(the_interfaces_counters_are_of_those_that_trained_alone),
         MEASURE_TEST(one_ring_gives_each_type_its_own_profile),
         MEASURE_TEST(an_interrupted_run_goes_on_where_it_stopped),
         MEASURE_TEST(refuses_a_set_that_is_too_small),
