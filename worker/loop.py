@@ -69,8 +69,9 @@ def build_loader(spec, dataset, is_drawn, rank):
         say("the data set is an IterableDataset: every device reads it as it comes, nothing was drawn")
         return DataLoader(dataset, batch_size=batch, num_workers=workers)
     if not is_drawn:
-        n_each = datasets.samples_per_device(spec.data)
-        dataset = Subset(dataset, datasets.draw_indices(len(dataset), spec.n_devices, n_each, rank, spec.seed))
+        types = spec.types_by_rank or [spec.device_type] * spec.n_devices
+        start, n_each = datasets.share_of(spec.data, types, rank, len(dataset))
+        dataset = Subset(dataset, datasets.draw_indices(len(dataset), start, n_each, spec.seed))
     if len(dataset) < batch:
         raise datasets.DataError("a device is given %d samples, less than one mini-batch of %d" % (len(dataset), batch))
     generator = torch.Generator().manual_seed(spec.seed + rank)

@@ -34,9 +34,11 @@ static double resident_bytes(int fd, off_t size)
     return bytes < (double)size ? bytes : (double)size;
 }
 
-/* Bytes of an open file that stay in the cache. */
+/* Bytes of an open file that stay in the cache. Pages not written back yet would stay: they are
+ * written first. */
 static double forget_open(int fd, const char *path, off_t size)
 {
+    fdatasync(fd);
     if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
         return (double)size;
     return access(path, W_OK) == 0 ? resident_bytes(fd, size) : 0;

@@ -44,6 +44,9 @@ static json_t *make_data(const struct spec *spec)
     json_t *data = json_object();
     json_object_set_new(data, "dir", string_or_null(spec->data_dir));
     json_object_set_new(data, "samples_per_device", whole_or_null(spec->samples_per_device));
+    json_object_set_new(data, "samples_before", json_integer((json_int_t)spec->samples_before));
+    json_object_set_new(data, "devices_before", json_integer(spec->devices_before));
+    json_object_set_new(data, "devices_in_all", json_integer(spec->devices_in_all));
     json_object_set_new(data, "bytes_per_device", number_or_null(spec->bytes_per_device));
     json_object_set_new(data, "sample_bytes", number_or_null(spec->sample_bytes));
     json_object_set_new(data, "workers", json_integer(spec->workers));

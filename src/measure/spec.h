@@ -27,8 +27,10 @@ struct spec {
     const char *device, *backend;
     uint64_t seed;
     double end_timeout_s;
-    const char *data_dir;      /* or NULL */
-    double samples_per_device; /* 0: not known, and so for the next two */
+    const char *data_dir;               /* or NULL */
+    double samples_per_device;          /* 0: not known, and so for the next two */
+    double samples_before;              /* drawn for the types measured before this one */
+    int devices_before, devices_in_all; /* of the types before, and of all that are measured */
     double bytes_per_device;
     double sample_bytes;
     int workers;

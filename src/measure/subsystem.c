@@ -1,5 +1,6 @@
 #include "measure/subsystem.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -149,6 +150,22 @@ static void set_amounts(const struct subsystem *subsystem, int type_number, stru
         spec->samples_per_device = type->n_samples;
 }
 
+/* Where the draw of a type begins in the one order from which all types are drawn. */
+static void set_place_in_draw(const struct subsystem *subsystem, int type_number, struct spec *spec)
+{
+    const struct job *job = subsystem->job;
+    for (int i = 0; i < job->n_types; i++) {
+        struct spec other = {0};
+        int n = job->type[i].profile ? 0 : job->type[i].subsystem_devices;
+        spec->devices_in_all += n;
+        if (i >= type_number)
+            continue;
+        set_amounts(subsystem, i, &other);
+        spec->devices_before += n;
+        spec->samples_before += n * floor(other.samples_per_device);
+    }
+}
+
 static struct spec make_spec(struct arena *arena, const struct subsystem *subsystem,
                              int type_number)
 {
@@ -181,6 +198,7 @@ static struct spec make_spec(struct arena *arena, const struct subsystem *subsys
         .meeting = subsystem->meeting,
     };
     set_amounts(subsystem, type_number, &spec);
+    set_place_in_draw(subsystem, type_number, &spec);
     return spec;
 }
 

@@ -211,21 +211,38 @@ class Operators(unittest.TestCase):
 
 
 class Draw(unittest.TestCase):
+    def draw(self, data, types, n_samples, seed=7):
+        """Indices of each rank."""
+        shares = [datasets.share_of(data, types, rank, n_samples) for rank in range(len(types))]
+        return [datasets.draw_indices(n_samples, start, n_each, seed) for start, n_each in shares]
+
     def test_disjoint_seeded_and_not_the_first(self):
-        shares = [datasets.draw_indices(1000, 4, 100, rank, 7) for rank in range(4)]
+        fast = {"samples_per_device": 100, "samples_before": 0}
+        slow = {"samples_per_device": 50, "samples_before": 200}
+        shares = self.draw(fast, ["fast"] * 2, 1000) + self.draw(slow, ["slow"] * 3, 1000)
         together = [index for share in shares for index in share]
-        self.assertEqual(len(set(together)), 400)
+        self.assertEqual([len(share) for share in shares], [100, 100, 50, 50, 50])
+        self.assertEqual(len(set(together)), 350)
         self.assertTrue(all(0 <= index < 1000 for index in together))
-        self.assertEqual(shares, [datasets.draw_indices(1000, 4, 100, rank, 7) for rank in range(4)])
-        self.assertNotEqual(shares[0], datasets.draw_indices(1000, 4, 100, 0, 8))
+        self.assertEqual(shares[:2], self.draw(fast, ["fast"] * 2, 1000))
+        self.assertNotEqual(shares[:2], self.draw(fast, ["fast"] * 2, 1000, seed=8))
         self.assertGreater(max(together), 900)
 
+    def test_ranks_of_a_mixed_ring_count_within_their_type(self):
+        slow = {"samples_per_device": 50, "samples_before": 200}
+        self.assertEqual(datasets.share_of(slow, ["fast", "fast", "slow", "slow"], 3, 1000), (250, 50))
+
     def test_all_is_shared_where_no_amount_is_given(self):
-        self.assertEqual(sorted(sum((datasets.draw_indices(90, 3, None, rank, 1) for rank in range(3)), [])), list(range(90)))
+        first = {"devices_before": 0, "devices_in_all": 3}
+        last = {"devices_before": 2, "devices_in_all": 3}
+        shares = self.draw(first, ["fast"] * 2, 90) + self.draw(last, ["slow"], 90)
+        self.assertEqual(sorted(sum(shares, [])), list(range(90)))
 
     def test_too_small_says_by_how_much(self):
         with self.assertRaisesRegex(datasets.DataError, "has 150 samples; 2 devices of 100 samples each need 200: 50 too few"):
-            datasets.draw_indices(150, 2, 100, 0, 1)
+            datasets.share_of({"samples_per_device": 100}, ["a", "a"], 0, 150)
+        with self.assertRaisesRegex(datasets.DataError, "2 devices of 100 samples each after 300 for other types need 500: 50 too few"):
+            datasets.share_of({"samples_per_device": 100, "samples_before": 300}, ["a", "a"], 0, 450)
 
     def test_bytes_become_samples(self):
         self.assertEqual(datasets.samples_per_device({"bytes_per_device": 1e9, "sample_bytes": 110e3}), 9090)

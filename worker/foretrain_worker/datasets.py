@@ -24,23 +24,33 @@ def samples_per_device(data):
     return None
 
 
-def draw_indices(n_samples, n_devices, n_each, rank, seed):
-    """This device's share: `n_each` of `n_samples` indices (None: an equal share of all), at random.
+def share_of(data, types_by_rank, rank, n_samples):
+    """Where this device's share begins in the order from which all device types are drawn, and its size, in samples.
 
-    Without replacement across the devices, and the same again for the same seed.
+    Without an amount in the job every device of the measurement gets an equal share.
     """
-    import torch
-
+    of_type = [i for i, name in enumerate(types_by_rank) if name == types_by_rank[rank]]
+    place, n_each = of_type.index(rank), samples_per_device(data)
+    data = data or {}
     if n_each is None:
-        n_each = n_samples // n_devices
-    needed = n_each * n_devices
+        n_each = n_samples // data.get("devices_in_all", len(types_by_rank))
+        return (data.get("devices_before", 0) + place) * n_each, n_each
+    before = data.get("samples_before", 0)
+    needed = before + n_each * len(of_type)
     if needed > n_samples:
         raise DataError(
-            "the data set has %d samples; %d devices of %d samples each need %d: %d too few"
-            % (n_samples, n_devices, n_each, needed, needed - n_samples)
+            "the data set has %d samples; %d devices of %d samples each%s need %d: %d too few"
+            % (n_samples, len(of_type), n_each, " after %d for other types" % before if before else "", needed, needed - n_samples)
         )
+    return before + place * n_each, n_each
+
+
+def draw_indices(n_samples, start, n_each, seed):
+    """`n_each` indices from `start` on, of the seed's random order of all `n_samples`."""
+    import torch
+
     order = torch.randperm(n_samples, generator=torch.Generator().manual_seed(seed))
-    return order[rank * n_each : (rank + 1) * n_each].tolist()
+    return order[start : start + n_each].tolist()
 
 
 class ImageFolder:

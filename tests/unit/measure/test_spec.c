@@ -45,6 +45,9 @@ static int set_up(void **state)
         .backend = "gloo",
         .seed = 7,
         .end_timeout_s = 60,
+        .samples_before = 1400,
+        .devices_before = 2,
+        .devices_in_all = 5,
         .workers = 2,
         .model = &f->model,
     };
@@ -81,14 +84,15 @@ static void says_everything_the_worker_must_know(void **state)
     struct fixture *f = *state;
     json_t *json = written(f),
            *expected = json_pack("{s:s s:s s:s s:[sss] s:i s:i s:i s:i s:s s:s s:i s:[iii] s:i s:f"
-                                 " s:{s:n s:n s:n s:n s:i} s:{s:s} s:n}",
+                                 " s:{s:n s:n s:i s:i s:i s:n s:n s:i} s:{s:s} s:n}",
                                  "format", "foretrain.spec/1", "record_dir", "/run/records/fast",
                                  "device_type", "fast", "types_by_rank", "fast", "fast", "slow",
                                  "n_devices", 3, "first", 20, "last", 100, "n_profiled", 10,
                                  "device", "cpu", "backend", "gloo", "batch", 16, "batch_by_rank",
                                  16, 16, 8, "seed", 7, "end_timeout_s", 60.0, "data", "dir",
-                                 "samples_per_device", "bytes_per_device", "sample_bytes",
-                                 "workers", 2, "model", "kind", "script", "together");
+                                 "samples_per_device", "samples_before", 1400, "devices_before", 2,
+                                 "devices_in_all", 5, "bytes_per_device", "sample_bytes", "workers",
+                                 2, "model", "kind", "script", "together");
     assert_non_null(expected);
     bool equal = json_equal(json, expected);
     json_decref(expected);
