@@ -129,6 +129,25 @@ static void warn_of_page_cache(const char *name, const struct profile *profile,
          units_format(profile->bytes_read, DIMENSION_BYTES, read));
 }
 
+/* The interface's counters also see headers, acknowledgements and everybody else. */
+static void warn_of_other_traffic(const char *name, const struct profile *profile,
+                                  struct warnings *warnings)
+{
+    const double much = 0.1;
+    char counted[UNITS_TEXT_SIZE], sent[UNITS_TEXT_SIZE];
+    double odd = profile->interface_bytes / profile->bytes_sent - 1;
+    if (!profile->bytes_measured || !(profile->bytes_sent > 0) || !(profile->interface_bytes > 0) ||
+        fabs(odd) <= much)
+        return;
+    warn(warnings,
+         "%s: its interface sent %s a device and step, %+.0f %% off the %s that its training's "
+         "sockets sent for "
+         "all-reduce: %s.",
+         name, units_format(profile->interface_bytes, DIMENSION_BYTES, counted), 100 * odd,
+         units_format(profile->bytes_sent, DIMENSION_BYTES, sent),
+         odd > 0 ? "other traffic shared it" : "some went another way");
+}
+
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
                            struct warnings *warnings)
 {
@@ -144,6 +163,7 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
     if (!profile->bytes_measured && profile->n_devices > 1 && !profile->assumed)
         warn(warnings,
              "%s: the bytes sent were computed from the gradients' buckets, not measured.", name);
+    warn_of_other_traffic(name, profile, warnings);
     warn_of_page_cache(name, profile, warnings);
     if (profile->profiler_ratio > slowed)
         warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,

@@ -154,7 +154,8 @@ def _aggregate(sequences):
         for index, (name, seconds) in enumerate(sequence):
             samples.setdefault((index, name), []).append(seconds)
     return [
-        {"index": index, "name": name, "count": len(values), "mean_s": _mean(values), "sd_s": _deviation(values)}
+        {"index": index, "name": name, "count": len(values), "mean_s": _mean(values),
+         "sd_s": _deviation(values), "samples_s": values}
         for (index, name), values in sorted(samples.items())
     ]
 

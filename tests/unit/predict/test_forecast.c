@@ -219,6 +219,8 @@ static void says_what_must_be_known_of_a_profile(void **state)
     c.profile[0].assumed = true;
     c.profile[1].shares_host = true;
     c.profile[1].sample_bytes = 1e5;
+    c.profile[0].bytes_measured = true;
+    c.profile[0].interface_bytes = 1.5 * c.profile[0].bytes_sent;
     c.profile[1].bytes_read = 3e3;
     c.profile[1].profiler_ratio = 1.25;
     c.profile[1].bytes_measured = false;
@@ -226,6 +228,7 @@ static void says_what_must_be_known_of_a_profile(void **state)
     assert_true(cluster_warns(&c, "a: its profile is assumed"));
     assert_true(cluster_warns(&c, "share a host"));
     assert_true(cluster_warns(&c, "3 kB came from storage"));
+    assert_true(cluster_warns(&c, "+50 % off"));
     assert_true(cluster_warns(&c, "slowed the step by 25 %"));
     assert_true(cluster_warns(&c, "computed from the gradients' buckets"));
     cluster_free(&c);
