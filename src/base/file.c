@@ -15,7 +15,7 @@
 
 static bool fail(struct error *e, const char *what, const char *path)
 {
-    error_set(e, ERROR_FILE, "%s: %s: %s", path, what, strerror(errno));
+    error_set(e, ERROR_FILE, "%s: %s: %s", *path ? path : "''", what, strerror(errno));
     return false;
 }
 
@@ -74,27 +74,49 @@ static bool write_all(int fd, const char *data, size_t length)
     return true;
 }
 
-bool file_write(const char *path, const char *data, size_t length, struct error *e)
+/* A terminal, pipe or device is no file to be replaced. */
+static bool write_into(const char *path, const char *data, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool ok = write_all(fd, data, length);
+    return close(fd) == 0 && ok;
+}
+
+static bool fill(int fd, mode_t mode, const char *data, size_t length)
+{
+    bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, length) && fsync(fd) == 0;
+    return close(fd) == 0 && ok;
+}
+
+static bool replace(const char *path, mode_t mode, const char *data, size_t length)
 {
     char *part = NULL;
     if (asprintf(&part, "%s.XXXXXX", path) < 0)
         memory_exhausted();
     int fd = mkostemp(part, O_CLOEXEC);
-    bool ok = fd >= 0;
-    if (ok) {
-        ok = write_all(fd, data, length) && fsync(fd) == 0;
-        ok = close(fd) == 0 && ok;
-        ok = ok && rename(part, path) == 0;
-        if (!ok) {
-            int saved = errno;
-            unlink(part);
-            errno = saved;
-        }
-    }
-    if (!ok)
-        fail(e, "cannot write", path);
+    bool ok = fd >= 0 && fill(fd, mode, data, length) && rename(part, path) == 0;
+    int saved = errno;
+    if (fd >= 0 && !ok)
+        unlink(part);
     free(part);
+    errno = saved;
     return ok;
+}
+
+bool file_write(const char *path, const char *data, size_t length, struct error *e)
+{
+    struct stat st;
+    char target[PATH_MAX];
+    bool ok = false;
+    if (stat(path, &st) != 0)
+        ok = replace(path, 0600, data, length);
+    else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        ok = write_into(path, data, length);
+    else
+        ok = realpath(path, target) && replace(target, st.st_mode & 0777, data, length);
+    return ok || fail(e, "cannot write", path);
 }
 
 bool file_make_folders(const char *path, struct error *e)

@@ -18,8 +18,11 @@ enum { FILE_HASH_SIZE = 65 }; /* SHA-256 in hexadecimal and a zero */
 bool file_read(struct arena *arena, const char *path, size_t limit_bytes, char **text,
                size_t *length, struct error *e);
 
-/* Writes beside `path`, flushes to the disk and renames: `path` holds the old or the new content,
- * mode 0600 in umask. */
+/*
+ * Writes beside `path`, flushes to the disk and renames: `path` holds the old or the new content. A
+ * new file has mode 0600; one that is there keeps its mode, a link still leads to it, and a device
+ * or pipe is written to.
+ */
 bool file_write(const char *path, const char *data, size_t length, struct error *e);
 
 /* mkdir -p with mode 0700 for what it makes. */

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,6 +120,39 @@ static void leaves_the_old_file_where_it_cannot_write(void **state)
     assert_int_equal(mkdir(f->folder, 0700), 0);
 }
 
+static void writes_into_a_pipe_instead_of_replacing_it(void **state)
+{
+    struct fixture *f = *state;
+    char *path = in_folder(f, "pipe"), got[4] = "";
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(file_write(path, "new", 3, &f->e));
+    assert_int_equal(read(fd, got, 3), 3);
+    assert_string_equal(got, "new");
+    close(fd);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    assert_true(file_write("/dev/null", "new", 3, &f->e));
+}
+
+static void writes_through_a_link_and_keeps_the_mode(void **state)
+{
+    struct fixture *f = *state;
+    char *path = in_folder(f, "x"), *link = in_folder(f, "link"), *text = NULL;
+    assert_true(file_write(path, "old", 3, &f->e));
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(symlink("x", link), 0);
+    assert_true(file_write(link, "new", 3, &f->e));
+    struct stat st;
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0644);
+    assert_true(file_read(&f->arena, path, 9, &text, NULL, &f->e));
+    assert_string_equal(text, "new");
+}
+
 static void makes_folders_again_and_again(void **state)
 {
     struct fixture *f = *state;
@@ -197,6 +231,8 @@ int main(void)
         TEST(names_what_cannot_be_read),
         TEST(replaces_a_file_and_leaves_nothing_beside_it),
         TEST(leaves_the_old_file_where_it_cannot_write),
+        TEST(writes_into_a_pipe_instead_of_replacing_it),
+        TEST(writes_through_a_link_and_keeps_the_mode),
         TEST(makes_folders_again_and_again),
         TEST(refuses_a_folder_where_a_file_is),
         TEST(removes_trees_but_follows_no_link),
