@@ -36,13 +36,13 @@ class Together(unittest.TestCase):
         self.assertGreater(fast_until_counted_s, 0.5 * slow_until_ready_s)
 
     def test_a_lost_meeting_place_ends_with_its_reason(self):
-        place = {"host": "127.0.0.1", "port": free_port(), "n_ranks": 4, "server": True, "timeout_s": 1}
+        place = {"host": "127.0.0.1", "port": free_port(), "n_ranks": 4, "server": True, "timeout_s": 6}
         command = script("cifar_torchrun.py", "--width", 4, "--no-eval", "--batch-size", 8)
         with Launch(command, together=place) as launch:
             self.assertIn(97, launch.wait())
             errors = [launch.partial_record(rank).lines[-1]["text"] for rank in range(2)]
         self.assertTrue(
-            any("2 of 4 ranks of all sub-systems are ready, and the others have not moved for 1 s" in text for text in errors),
+            any("2 of 4 ranks of all sub-systems are ready, and the others have not moved for 6 s" in text for text in errors),
             errors,
         )
 
