@@ -4,7 +4,7 @@ if(NOT FORETRAIN_VARIANT STREQUAL clang)
   foreach(test ${tests})
     get_filename_component(name ${test} NAME_WE)
     add_test(NAME ${FORETRAIN_VARIANT}:real/${name} COMMAND /usr/bin/python3 -B ${test})
-    set_tests_properties(${FORETRAIN_VARIANT}:real/${name} PROPERTIES TIMEOUT 1200
+    set_tests_properties(${FORETRAIN_VARIANT}:real/${name} PROPERTIES TIMEOUT 1200 RUN_SERIAL TRUE
       ENVIRONMENT FORETRAIN=$<TARGET_FILE:foretrain>)
   endforeach()
 endif()
