@@ -1,6 +1,6 @@
 /*
- * Times the draw from a training set: `bench_draw FOLDER`. Prints the seconds that scanning the folder and drawing 4 x 1,000
- * samples take.
+ * Times the draw from a training set: `bench_draw FOLDER`. Prints the seconds that scanning the
+ * folder and drawing 4 x 1,000 samples take.
  */
 #include <stdio.h>
 #include <stdlib.h>
