@@ -1,0 +1,1 @@
+"""The parts that a cluster on one machine is made of."""

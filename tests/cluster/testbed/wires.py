@@ -1,0 +1,171 @@
+"""Networks of the hosts: a namespace each, a shaped wire for each pair, shared uplinks, and the way to control."""
+
+import json
+import os
+
+from .config import CONTROL
+from .cpu import kill_all
+from .run import batch, run
+
+_SHAPE = "burst 64kb latency 20ms"
+_FOREVER = 8640000
+_CONTROL_NUMBER = 254
+
+
+def namespaces():
+    """The names of all network namespaces that have one."""
+    try:
+        return sorted(os.listdir("/run/netns"))
+    except FileNotFoundError:
+        return []
+
+
+def free_subnet():
+    """The first of 10.9.0 to 10.9.254 that this machine does not use yet."""
+    addresses = json.loads(run("ip", "-json", "-4", "address", "show"))
+    used = {entry["local"] for link in addresses for entry in link.get("addr_info", []) if "local" in entry}
+    prefixes = {address.rpartition(".")[0] for address in used}
+    return next(f"10.9.{number}" for number in range(255) if f"10.9.{number}" not in prefixes)
+
+
+class Wires:
+    """The networks of a cluster called `name`."""
+
+    def __init__(self, name):
+        self._prefix = name + "."
+
+    def namespace(self, host):
+        return self._prefix + host
+
+    def namespaces(self):
+        return [name for name in namespaces() if name.startswith(self._prefix)]
+
+    def pids(self):
+        """Processes that live in the cluster's networks."""
+        found = []
+        for name in self.namespaces():
+            found += map(int, run("ip", "netns", "pids", name, check=False).split())
+        return found
+
+    def make(self, config, subnet):
+        for host in config.hosts.values():
+            self._make_host(host, subnet)
+        for one, other in config.pairs():
+            self._join(config, one, other)
+        if config.uplinks:
+            self._add("switch")
+        for index, uplink in enumerate(config.uplinks):
+            self._make_uplink(index, uplink)
+        for host in config.hosts.values():
+            self._join_control(host, subnet)
+
+    def _add(self, host):
+        namespace = self.namespace(host)
+        run("ip", "netns", "add", namespace)
+        quiet = "/proc/sys/net/ipv6/conf/default/disable_ipv6"
+        if os.path.exists(quiet):
+            run("nsenter", f"--net=/run/netns/{namespace}", "tee", quiet, text="1")
+        batch("ip", ["link set lo up"], "-n", namespace)
+
+    def _make_host(self, host, subnet):
+        self._add(host.name)
+        mac = "02:09:" + ":".join(f"{int(part):02x}" for part in host.address(subnet).split("."))
+        batch("ip", [
+            f"link add host0 address {mac} type bridge ageing_time {_FOREVER}",
+            f"address add {host.address(subnet)}/24 dev host0",
+            "link set host0 up",
+        ], "-n", self.namespace(host.name))
+
+    def _join(self, config, one, other):
+        at_one, at_other = self.namespace(one), self.namespace(other)
+        run("ip", "link", "add", f"to-{other}", "netns", at_one, "type", "veth",
+            "peer", "name", f"to-{one}", "netns", at_other)
+        self._plug(one, f"to-{other}")
+        self._plug(other, f"to-{one}")
+        self.shape(one, f"to-{other}", config.rates[one, other])
+        self.shape(other, f"to-{one}", config.rates[other, one])
+
+    def _plug(self, host, interface, bridge="host0", isolated="on"):
+        """Connect an interface to a bridge; isolated ones pass nothing on to each other."""
+        batch("ip", [
+            f"link set {interface} master {bridge}",
+            f"link set {interface} type bridge_slave isolated {isolated}",
+            f"link set {interface} up",
+        ], "-n", self.namespace(host))
+
+    def shape(self, host, interface, rate):
+        """Limit what a host sends through an interface; None takes the limit away."""
+        namespace = self.namespace(host)
+        if rate is None:
+            run("tc", "-n", namespace, "qdisc", "del", "dev", interface, "root", check=False)
+        else:
+            batch("tc", [f"qdisc replace dev {interface} root tbf rate {rate} {_SHAPE}"], "-n", namespace)
+
+    def _make_uplink(self, index, uplink):
+        """Groups of hosts, each at a bridge of its own, whose one shaped wire leads to the core."""
+        at_switch, core = self.namespace("switch"), f"u{index}core"
+        batch("ip", [f"link add {core} type bridge", f"link set {core} up"], "-n", at_switch)
+        for number, group in enumerate(uplink.groups):
+            bridge = f"u{index}g{number}"
+            batch("ip", [
+                f"link add {bridge} type bridge", f"link set {bridge} up",
+                f"link add {bridge}up type veth peer name {bridge}down",
+            ], "-n", at_switch)
+            self._plug("switch", f"{bridge}up", bridge, "off")
+            self._plug("switch", f"{bridge}down", core, "off")
+            self.shape("switch", f"{bridge}up", uplink.rate)
+            self.shape("switch", f"{bridge}down", uplink.rate)
+            for host in group:
+                port = f"u{index}-{host}"
+                run("ip", "link", "add", f"up{index}", "netns", self.namespace(host), "type", "veth",
+                    "peer", "name", port, "netns", at_switch)
+                self._plug(host, f"up{index}")
+                self._plug("switch", port, bridge)
+
+    def _join_control(self, host, subnet):
+        """An interface at each end, with routes to these two addresses only."""
+        here, there = control_interface(host.name, subnet), self.namespace(host.name)
+        at_host, at_control = host.address(subnet), control_address(subnet)
+        run("ip", "link", "add", CONTROL, "netns", there, "type", "veth", "peer", "name", here)
+        batch("ip", [f"link set {CONTROL} up", f"route add {at_control}/32 dev {CONTROL} src {at_host}"], "-n", there)
+        batch("ip", [
+            f"address add {at_control}/32 dev {here}", f"link set {here} up",
+            f"route add {at_host}/32 dev {here} src {at_control}",
+        ])
+
+    def set_up(self, host, interface, up):
+        run("ip", "-n", self.namespace(host), "link", "set", interface, "up" if up else "down")
+
+    def counters(self, host):
+        """{interface: {"sent_bytes", "received_bytes", "sent_packets", "received_packets"}} of a host."""
+        links = json.loads(run("ip", "-n", self.namespace(host), "-json", "-s", "link", "show"))
+        return {link["ifname"]: _counts(link["stats64"]) for link in links if link["ifname"] != "lo"}
+
+    def remove(self):
+        """Wires first: a namespace lives on while some process elsewhere still holds its mount."""
+        kill_all(self.pids)
+        for namespace in self.namespaces():
+            for interface in _wires_of(namespace):
+                run("ip", "-n", namespace, "link", "del", interface, check=False)
+            run("ip", "netns", "delete", namespace)
+
+
+def control_interface(host, subnet):
+    """The name at control of the wire to a host."""
+    return f"fc{subnet.rpartition('.')[2]}-{host}"
+
+
+def control_address(subnet):
+    return f"{subnet}.{_CONTROL_NUMBER}"
+
+
+def _counts(stats):
+    return {
+        "sent_bytes": stats["tx"]["bytes"], "received_bytes": stats["rx"]["bytes"],
+        "sent_packets": stats["tx"]["packets"], "received_packets": stats["rx"]["packets"],
+    }
+
+
+def _wires_of(namespace):
+    listed = run("ip", "-n", namespace, "-json", "link", "show", "type", "veth", check=False)
+    return [link["ifname"] for link in json.loads(listed or "[]") if link]
