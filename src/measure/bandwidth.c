@@ -140,7 +140,10 @@ static bool measure_pair(const char *from, const char *to, const struct progress
         !address_latency(source, target, &latency_s, e) ||
         !iperf3_measure(source, target, BANDWIDTH_TEST_S, progress, &result, e))
         return false;
-    *link = (struct link){result.bandwidth_Bps, latency_s, LINK_MEASURED};
+    *link = (struct link){.bandwidth_Bps = result.bandwidth_Bps,
+                          .latency_s = latency_s,
+                          .source = LINK_MEASURED,
+                          .at_least = result.cpu_bound};
     tell(progress, from, to, &result, latency_s);
     return true;
 }

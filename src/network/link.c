@@ -43,7 +43,7 @@ static bool in_matrix(const struct network *network, long from, long to, struct 
     if (from == NETWORK_NO_NAME || to == NETWORK_NO_NAME)
         return false;
     *link = network->link[(size_t)from * network->n + (size_t)to];
-    return link->source != LINK_UNKNOWN;
+    return link->source != LINK_UNKNOWN || link->failed;
 }
 
 static bool share_host(const struct end *a, const struct end *b)
@@ -77,6 +77,7 @@ static const struct job_link *find_class(const struct job *job, const struct end
     return best;
 }
 
+/* A link that could not be measured has no value, whatever its class says; then it is `failed`. */
 static bool find_link(const struct network *network, const struct job *job, const struct end *from,
                       const struct end *to, struct link *link)
 {
@@ -86,18 +87,29 @@ static bool find_link(const struct network *network, const struct job *job, cons
         in_matrix(network, from->host_name, to->device_name, &found) ||
         in_matrix(network, from->host_name, to->host_name, &found)) {
         *link = found;
-        return true;
+        return !found.failed;
     }
     const struct job_link *class = find_class(job, from, to);
     if (class)
-        *link = (struct link){class->bandwidth_Bps, class->latency_s, LINK_GIVEN};
+        *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
+                              .latency_s = class->latency_s,
+                              .source = LINK_GIVEN};
     return class != NULL;
+}
+
+/* In a ring all links are busy at the same time. */
+static void leave_to_ring(struct link *link)
+{
+    link->shared = link_is_shared(link);
+    if (link->shared)
+        link->bandwidth_Bps = link->together_Bps;
 }
 
 /* Links of one class that have no value. */
 struct gap {
     int from_type, to_type;
     bool with_hosts, within_host;
+    bool failed; /* to be measured */
     size_t n;
     size_t from, to; /* devices, the first of them */
 };
@@ -112,14 +124,21 @@ struct gaps {
 static bool same_gap(const struct gap *a, const struct gap *b)
 {
     return a->from_type == b->from_type && a->to_type == b->to_type &&
-           a->with_hosts == b->with_hosts && a->within_host == b->within_host;
+           a->with_hosts == b->with_hosts && a->within_host == b->within_host &&
+           a->failed == b->failed;
 }
 
 static void note_gap(struct gaps *gaps, const struct end *from, const struct end *to,
-                     size_t from_device, size_t to_device)
+                     size_t from_device, size_t to_device, bool failed)
 {
-    struct gap gap = {from->type,  to->type, from->host && to->host, share_host(from, to), 1,
-                      from_device, to_device};
+    struct gap gap = {.from_type = from->type,
+                      .to_type = to->type,
+                      .with_hosts = from->host && to->host,
+                      .within_host = share_host(from, to),
+                      .failed = failed,
+                      .n = 1,
+                      .from = from_device,
+                      .to = to_device};
     for (size_t i = 0; i < gaps->n; i++) {
         if (same_gap(&gaps->item[i], &gap)) {
             gaps->item[i].n++;
@@ -150,12 +169,15 @@ static void describe_gap(const struct job *job, const struct gap *gap, struct er
     const char *from = job_device_name(&scratch, job, gap->from);
     const char *to = job_device_name(&scratch, job, gap->to);
     const char *from_type = job->type[gap->from_type].name, *to_type = job->type[gap->to_type].name;
+    const char *why = gap->failed   ? "could not be measured"
+                      : gap->n == 1 ? "has no value"
+                                    : "have no value";
     if (gap->n == 1)
-        error_at(e, &place, "the link from %s to %s (%s to %s%s) has no value", from, to, from_type,
-                 to_type, where);
+        error_at(e, &place, "the link from %s to %s (%s to %s%s) %s", from, to, from_type, to_type,
+                 where, why);
     else
-        error_at(e, &place, "%zu links from %s to %s%s have no value, first %s -> %s", gap->n,
-                 from_type, to_type, where, from, to);
+        error_at(e, &place, "%zu links from %s to %s%s %s, first %s -> %s", gap->n, from_type,
+                 to_type, where, why, from, to);
     arena_free(&scratch);
 }
 
@@ -179,10 +201,13 @@ bool network_link(const struct network *network, const struct job *job, size_t f
                   struct link *link, struct error *e)
 {
     struct end ends[] = {end_of_device(network, job, from), end_of_device(network, job, to)};
-    if (find_link(network, job, &ends[0], &ends[1], link))
+    struct link found = {0};
+    if (find_link(network, job, &ends[0], &ends[1], &found)) {
+        *link = found;
         return true;
+    }
     struct gaps gaps = {0};
-    note_gap(&gaps, &ends[0], &ends[1], from, to);
+    note_gap(&gaps, &ends[0], &ends[1], from, to, found.failed);
     describe_gaps(job, &gaps, e);
     return false;
 }
@@ -196,14 +221,17 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         return true;
     }
     struct link *found = memory_resize(NULL, n, sizeof *found);
+    memset(found, 0, n * sizeof *found);
     struct gaps gaps = {0};
     size_t first_device = job_ring_device(job, 0), device = first_device;
     struct end first = end_of_device(network, job, device), from = first;
     for (size_t i = 0; i < n; i++) {
         size_t next = i + 1 < n ? job_ring_device(job, i + 1) : first_device;
         struct end to = i + 1 < n ? end_of_device(network, job, next) : first;
-        if (!find_link(network, job, &from, &to, &found[i]))
-            note_gap(&gaps, &from, &to, device, next);
+        if (find_link(network, job, &from, &to, &found[i]))
+            leave_to_ring(&found[i]);
+        else
+            note_gap(&gaps, &from, &to, device, next, found[i].failed);
         from = to;
         device = next;
     }

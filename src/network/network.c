@@ -19,6 +19,19 @@ const char *link_source_name(enum link_source source)
     return source_name[source];
 }
 
+const char *link_source_word(const struct link *link)
+{
+    if (link->failed)
+        return "failed";
+    return link->at_least ? "measured>=" : source_name[link->source];
+}
+
+bool link_is_shared(const struct link *link)
+{
+    const double much_slower = 0.8;
+    return link->together_Bps > 0 && link->together_Bps < much_slower * link->bandwidth_Bps;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -34,10 +47,11 @@ long network_find(const struct network *network, const char *name)
 
 static void fill_from(struct link *link, const struct link *other)
 {
-    if (link->source != LINK_UNKNOWN || other->source == LINK_UNKNOWN)
+    if (link->source != LINK_UNKNOWN || link->failed || other->source == LINK_UNKNOWN)
         return;
-    *link = *other;
-    link->source = LINK_FILLED;
+    *link = (struct link){.bandwidth_Bps = other->bandwidth_Bps,
+                          .latency_s = other->latency_s,
+                          .source = LINK_FILLED};
 }
 
 void network_fill(struct network *network)
@@ -81,26 +95,45 @@ static void add_number(struct text *out, double value)
     text_add(out, text);
 }
 
-static void add_link(struct text *out, const char *from, const char *to, const struct link *link)
+static void add_link(struct text *out, const char *from, const char *to, const struct link *link,
+                     bool with_together)
 {
     add_name(out, from);
     text_add(out, ",");
     add_name(out, to);
     text_add(out, ",");
-    add_number(out, link->bandwidth_Bps);
+    if (!link->failed)
+        add_number(out, link->bandwidth_Bps);
     text_add(out, ",");
-    add_number(out, link->latency_s);
-    text_format(out, ",%s\n", link_source_name(link->source));
+    if (!link->failed)
+        add_number(out, link->latency_s);
+    text_format(out, ",%s", link_source_word(link));
+    if (with_together)
+        text_add(out, ",");
+    if (link->together_Bps > 0)
+        add_number(out, link->together_Bps);
+    text_add(out, "\n");
+}
+
+static bool has_together(const struct network *network)
+{
+    for (size_t i = 0; i < network->n * network->n; i++) {
+        if (network->link[i].together_Bps > 0)
+            return true;
+    }
+    return false;
 }
 
 void network_format(const struct network *network, struct text *out)
 {
-    text_add(out, "from,to,bandwidth_Bps,latency_s,source\n");
+    bool with_together = has_together(network);
+    text_format(out, "from,to,bandwidth_Bps,latency_s,source%s\n",
+                with_together ? ",together_Bps" : "");
     for (size_t i = 0; i < network->n; i++) {
         for (size_t j = 0; j < network->n; j++) {
             const struct link *link = &network->link[i * network->n + j];
-            if (link->source != LINK_UNKNOWN)
-                add_link(out, network->name[i], network->name[j], link);
+            if (link->source != LINK_UNKNOWN || link->failed)
+                add_link(out, network->name[i], network->name[j], link, with_together);
         }
     }
 }

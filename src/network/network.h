@@ -22,11 +22,22 @@ enum link_source {
 };
 const char *link_source_name(enum link_source source);
 
+/* A link that could not be measured is LINK_UNKNOWN and `failed`: nothing stands in for it. */
 struct link {
-    double bandwidth_Bps;
+    double bandwidth_Bps; /* alone on the network; in a ring, what its ring leaves of it */
     double latency_s;
+    double together_Bps; /* while all links of the full ring were busy; 0: not measured */
     enum link_source source;
+    bool at_least; /* measured with a CPU that was the limit: the link may be faster */
+    bool shared;   /* in a ring: bandwidth_Bps is together_Bps, another link takes the rest */
+    bool failed;
 };
+
+/* The source as files have it: as link_source_name, "measured>=" for a lower bound, or "failed". */
+const char *link_source_word(const struct link *link);
+
+/* Whether a link was much slower (below 80 %) beside all links of the ring than alone. */
+bool link_is_shared(const struct link *link);
 
 /* So many names a network may hold; beyond it, classes of links say more in less. */
 enum { NETWORK_MOST_NAMES = 8192 };
@@ -40,9 +51,9 @@ struct network {
 };
 
 /*
- * Reads an adjacency list (from,to,bandwidth[,latency][,source]) or a square matrix. A direction
- * without a value takes the other direction's and is LINK_FILLED. All errors of the file are
- * reported together. O(length + n^2).
+ * Reads an adjacency list (from,to,bandwidth[,latency][,source][,together]) or a square matrix. A
+ * direction without a value takes the other direction's and is LINK_FILLED, unless it failed. All
+ * errors of the file are reported together. O(length + n^2).
  */
 bool network_read(struct arena *arena, const char *path, struct network *network, struct error *e);
 
@@ -54,10 +65,11 @@ bool network_parse(struct arena *arena, const char *text, const char *file, stru
 enum { NETWORK_NO_NAME = -1 };
 long network_find(const struct network *network, const char *name);
 
-/* Fills in directions without a value from the other direction. O(n^2). */
+/* Fills in directions without a value from the other direction, but those that failed. O(n^2). */
 void network_fill(struct network *network);
 
-/* Adjacency list as text: from,to,bandwidth_Bps,latency_s,source; malloc'ed by struct text. */
+/* Adjacency list as text: from,to,bandwidth_Bps,latency_s,source, and together_Bps where a link has
+ * it; malloc'ed by struct text. */
 struct text;
 void network_format(const struct network *network, struct text *out);
 
@@ -65,15 +77,16 @@ void network_format(const struct network *network, struct text *out);
  * The link from one device to another: the matrix by device name, then by host; then the most
  * specific class of the job (within a host or across hosts before anywhere, directed before
  * undirected). A device without a host counts as alone on its host. `network` may be NULL.
- * Fails naming both devices and what to give where none has a value.
+ * Fails naming both devices and what to give where none has a value, or where the link could not be
+ * measured.
  */
 bool network_link(const struct network *network, const struct job *job, size_t from, size_t to,
                   struct link *link, struct error *e);
 
 /*
  * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices); a ring of one has no
- * link, link[0] is LINK_UNKNOWN. All missing neighbours are reported together, by class.
- * O(n_devices).
+ * link, link[0] is LINK_UNKNOWN. Where a link is shared, its bandwidth is what the ring leaves. All
+ * missing neighbours are reported together, by class. O(n_devices).
  */
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e);

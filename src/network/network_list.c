@@ -6,8 +6,9 @@
 
 #include "base/text.h"
 
-enum column { FROM, TO, BANDWIDTH, LATENCY, SOURCE, N_COLUMNS };
-static const char *const column_name[N_COLUMNS] = {"from", "to", "bandwidth", "latency", "source"};
+enum column { FROM, TO, BANDWIDTH, LATENCY, SOURCE, TOGETHER, N_COLUMNS };
+static const char *const column_name[N_COLUMNS] = {"from",    "to",     "bandwidth",
+                                                   "latency", "source", "together"};
 enum { ABSENT = -1 };
 
 struct list {
@@ -18,11 +19,18 @@ struct list {
 
 static enum column which_column(struct arena *arena, const char *name, const char **unit)
 {
-    const char *rate_unit = network_column_unit(arena, name, "bandwidth", DIMENSION_BANDWIDTH);
-    const char *time_unit = network_column_unit(arena, name, "latency", DIMENSION_TIME);
-    *unit = rate_unit ? rate_unit : time_unit;
-    if (rate_unit || time_unit)
-        return rate_unit ? BANDWIDTH : LATENCY;
+    static const struct {
+        enum column column;
+        enum dimension dimension;
+    } quantity[] = {{BANDWIDTH, DIMENSION_BANDWIDTH},
+                    {LATENCY, DIMENSION_TIME},
+                    {TOGETHER, DIMENSION_BANDWIDTH}};
+    for (size_t i = 0; i < sizeof quantity / sizeof *quantity; i++) {
+        enum column column = quantity[i].column;
+        *unit = network_column_unit(arena, name, column_name[column], quantity[i].dimension);
+        if (*unit)
+            return column;
+    }
     for (int c = 0; c < N_COLUMNS; c++) {
         if (strcasecmp(name, column_name[c]) == 0)
             return (enum column)c;
@@ -33,8 +41,8 @@ static enum column which_column(struct arena *arena, const char *name, const cha
 static bool unknown_column(const struct place *place, const char *name, struct error *e)
 {
     error_at(e, place,
-             "unknown column '%s'; expected from, to, bandwidth, latency or source, the middle two "
-             "also with a unit: bandwidth_Gbit_s, latency_us",
+             "unknown column '%s'; expected from, to, bandwidth, latency, source or together, "
+             "quantities also with a unit: bandwidth_Gbit_s, latency_us",
              name);
     const char *nearest = text_nearest(name, column_name, N_COLUMNS);
     if (nearest)
@@ -128,33 +136,64 @@ static bool over_all_names(struct arena *arena, const struct list *list, struct 
     return network_over(arena, table, name, n, network, e);
 }
 
-static bool read_source(const struct list *list, const struct row *row, enum link_source *source,
+static bool read_source(const struct list *list, const struct row *row, struct link *link,
                         struct error *e)
 {
-    *source = LINK_GIVEN;
+    static const struct link kind[] = {{.source = LINK_MEASURED},
+                                       {.source = LINK_MEASURED, .at_least = true},
+                                       {.source = LINK_GIVEN},
+                                       {.source = LINK_FILLED},
+                                       {.failed = true}};
+    enum { N_KINDS = sizeof kind / sizeof *kind };
+    const char *known[N_KINDS];
     const char *text = list->cell[SOURCE] == ABSENT ? "" : cell_text(list, row, SOURCE);
+    *link = (struct link){.source = LINK_GIVEN};
     if (!*text)
         return true;
-    const char *known[] = {link_source_name(LINK_MEASURED), link_source_name(LINK_GIVEN),
-                           link_source_name(LINK_FILLED)};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
+        known[i] = link_source_word(&kind[i]);
         if (strcmp(text, known[i]) == 0) {
-            *source = (enum link_source)(LINK_MEASURED + i);
+            *link = kind[i];
             return true;
         }
     }
     struct place place = table_place(list->table, row, (size_t)list->cell[SOURCE]);
-    error_at(e, &place, "unknown source '%s'; expected measured, given or filled", text);
-    const char *nearest = text_nearest(text, known, sizeof known / sizeof *known);
+    error_at(e, &place,
+             "unknown source '%s'; expected measured, measured>=, given, filled or failed", text);
+    const char *nearest = text_nearest(text, known, N_KINDS);
     if (nearest)
         error_hint(e, "did you mean '%s'?", nearest);
     return false;
+}
+
+/* A link that failed has nothing else to say. */
+static bool check_failed(const struct list *list, const struct row *row, struct error *e)
+{
+    const char *text = cell_text(list, row, BANDWIDTH);
+    if (!*text)
+        return true;
+    struct place place = table_place(list->table, row, (size_t)list->cell[BANDWIDTH]);
+    error_at(e, &place, "a link that failed has no bandwidth (got %s)", text);
+    return false;
+}
+
+static bool read_together(const struct list *list, const struct row *row, struct link *link,
+                          struct error *e)
+{
+    if (list->cell[TOGETHER] == ABSENT || !*cell_text(list, row, TOGETHER))
+        return true;
+    return network_read_rate(list->table, row, (size_t)list->cell[TOGETHER], list->unit[TOGETHER],
+                             &link->together_Bps, e);
 }
 
 static bool read_link(const struct list *list, const struct row *row, struct link *link,
                       struct error *e)
 {
     const struct table *table = list->table;
+    if (!read_source(list, row, link, e))
+        return false;
+    if (link->failed)
+        return check_failed(list, row, e);
     if (!network_read_rate(table, row, (size_t)list->cell[BANDWIDTH], list->unit[BANDWIDTH],
                            &link->bandwidth_Bps, e))
         return false;
@@ -162,7 +201,7 @@ static bool read_link(const struct list *list, const struct row *row, struct lin
         !network_read_latency(table, row, (size_t)list->cell[LATENCY], list->unit[LATENCY],
                               &link->latency_s, e))
         return false;
-    return read_source(list, row, &link->source, e);
+    return read_together(list, row, link, e);
 }
 
 static bool repeated_pair(const struct list *list, const struct row *row, struct error *e)
@@ -185,7 +224,7 @@ static bool add_row(const struct list *list, const struct row *row, struct netwo
     size_t to = (size_t)network_find(network, cell_text(list, row, TO));
     struct link *slot = &network->link[from * network->n + to];
     struct link link = {0};
-    if (slot->source != LINK_UNKNOWN)
+    if (slot->source != LINK_UNKNOWN || slot->failed)
         return repeated_pair(list, row, e);
     if (!read_link(list, row, &link, e))
         return false;
@@ -196,7 +235,7 @@ static bool add_row(const struct list *list, const struct row *row, struct netwo
 void network_read_list(struct arena *arena, const struct table *table, struct network *network,
                        struct error_list *errors)
 {
-    struct list list = {.table = table, .cell = {ABSENT, ABSENT, ABSENT, ABSENT, ABSENT}};
+    struct list list = {.table = table, .cell = {ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT}};
     struct error e = {0};
     read_head(arena, &list, errors);
     if (errors->n == 0)

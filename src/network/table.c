@@ -62,10 +62,19 @@ static char most_used_delimiter(const char *line)
     return count[most] ? candidate[most] : '\0';
 }
 
+/* From 1, in characters. */
+static int column_of(const char *line, size_t offset)
+{
+    int column = 1;
+    for (size_t i = 0; i < offset; i++)
+        column += ((unsigned char)line[i] & 0xc0) != 0x80;
+    return column;
+}
+
 static struct place here(const struct reader *r)
 {
-    return (struct place){r->table->file, r->line, (int)(r->at - r->line_start) + 1,
-                          r->text + r->line_start};
+    const char *line = r->text + r->line_start;
+    return (struct place){r->table->file, r->line, column_of(line, r->at - r->line_start), line};
 }
 
 /* At the opening quote; the cell is what stands between the quotes, "" being one quote. */

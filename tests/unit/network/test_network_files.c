@@ -140,6 +140,11 @@ static void refuses_with_file_line_and_column(void **state)
         {"# nothing\n\n", "net.csv: holds no network"},
         {"one word\n", "net.csv:1:1: expected columns"},
         {"from,to,bandwidth\n", "holds no link"},
+        {"from,to,bandwidth,source\na,b,1 GB/s,failed\n",
+         "net.csv:2:5: a link that failed has no bandwidth (got 1 GB/s)"},
+        {"from,to,bandwidth,source\na,b,1 GB/s,meassured\n",
+         "expected measured, measured>=, given, filled or failed"},
+        {"from,to,bandwidth,together\na,b,1 GB/s,0\n", "bandwidth"},
         {"from,to,bandwith\na,b,1 GB/s\n", "net.csv:1:9: unknown column 'bandwith'"},
         {"from,to,bandwith\na,b,1 GB/s\n", "did you mean 'bandwidth'"},
         {"from,to,bandwidth_apples\na,b,1\n", "unknown column 'bandwidth_apples'"},
@@ -229,6 +234,39 @@ static void what_is_written_reads_back_the_same(void **state)
     finish(&again);
 }
 
+static void what_a_measurement_says_reads_back_the_same(void **state)
+{
+    (void)state;
+    static const char text[] = "from,to,bandwidth_Bps,latency_s,source,together_Bps\n"
+                               "a,b,1000000,2e-05,measured>=,\n"
+                               "b,a,,,failed,\n"
+                               "b,c,4000000,0,measured,2500000\n"
+                               "c,b,4000000,0,filled,\n";
+    struct read r = read_good(text);
+    struct text written = {0};
+    assert_true(between(&r, "a", "b")->at_least);
+    assert_true(between(&r, "b", "a")->failed);
+    assert_int_equal(between(&r, "b", "a")->source, LINK_UNKNOWN);
+    assert_true(between(&r, "b", "c")->together_Bps == 2.5e6);
+    assert_true(link_is_shared(between(&r, "b", "c")));
+    assert_false(link_is_shared(between(&r, "a", "b")));
+    network_format(&r.network, &written);
+    assert_string_equal(written.data, text);
+    text_free(&written);
+    finish(&r);
+}
+
+static void a_lower_bound_fills_the_other_direction_as_filled_only(void **state)
+{
+    (void)state;
+    struct read r =
+        read_good("from,to,bandwidth,source,together\na,b,8 Mbit/s,measured>=,2 Mbit/s\n");
+    assert_link(between(&r, "b", "a"), 1e6, 0, LINK_FILLED);
+    assert_false(between(&r, "b", "a")->at_least);
+    assert_true(between(&r, "b", "a")->together_Bps == 0);
+    finish(&r);
+}
+
 static void refuses_more_names_than_a_matrix_can_hold(void **state)
 {
     (void)state;
@@ -302,6 +340,8 @@ int main(void)
         cmocka_unit_test(refuses_with_file_line_and_column),
         cmocka_unit_test(reports_all_errors_of_a_file_up_to_twenty),
         cmocka_unit_test(what_is_written_reads_back_the_same),
+        cmocka_unit_test(what_a_measurement_says_reads_back_the_same),
+        cmocka_unit_test(a_lower_bound_fills_the_other_direction_as_filled_only),
         cmocka_unit_test(refuses_more_names_than_a_matrix_can_hold),
         cmocka_unit_test(a_matrix_of_a_thousand_hosts_takes_a_moment),
         cmocka_unit_test(refuses_a_file_with_a_zero_byte),

@@ -114,6 +114,51 @@ static void the_rings_own_order_decides_which_links_count(void **state)
     finish(&lab);
 }
 
+static const char three_hosts[] = "devices:\n"
+                                  "  a: {count: 3, batch: 1, hosts: [n1, n2, n3]}\n"
+                                  "network:\n"
+                                  "  links:\n"
+                                  "    - {between: [a, a], bandwidth: 1 MB/s}\n";
+
+static void a_ring_uses_what_it_leaves_of_a_shared_link(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct link pair[2];
+    start(&lab, three_hosts,
+          "from,to,bandwidth,together,source\n"
+          "n1,n2,10 MB/s,5 MB/s,measured\n"
+          "n2,n1,10 MB/s,,measured\n"
+          "n2,n3,10 MB/s,9 MB/s,measured>=\n"
+          "n3,n1,10 MB/s,,measured\n");
+    ring(&lab);
+    assert_rates(&lab, (const double[]){5, 10, 10}, 3);
+    assert_true(lab.link[0].shared && !lab.link[1].shared && !lab.link[2].shared);
+    assert_true(lab.link[1].at_least);
+    assert_true(network_subsystem_ring(&lab.network, &lab.job, 0, pair));
+    assert_true(pair[0].bandwidth_Bps == 10e6 && !pair[0].shared);
+    finish(&lab);
+}
+
+static void nothing_stands_in_for_a_link_that_failed(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct link link = {.latency_s = 3};
+    start(&lab, three_hosts,
+          "from,to,bandwidth,source\n"
+          "n1,n2,,failed\n"
+          "n2,n1,10 MB/s,measured\n");
+    assert_false(network_ring(&lab.network, &lab.job, lab.link, &lab.e));
+    assert_non_null(strstr(lab.e.text, "the link from n1 to n2 (a to a across hosts) could not be "
+                                       "measured"));
+    assert_null(strstr(lab.e.text, "n3"));
+    assert_false(network_link(&lab.network, &lab.job, 0, 1, &link, &lab.e));
+    assert_true(link.latency_s == 3);
+    assert_false(network_subsystem_ring(&lab.network, &lab.job, 0, lab.link));
+    finish(&lab);
+}
+
 static void a_ring_of_one_has_no_link(void **state)
 {
     (void)state;
@@ -204,6 +249,8 @@ int main(void)
         cmocka_unit_test(classes_by_type_and_host),
         cmocka_unit_test(the_matrix_goes_before_classes_and_device_names_before_hosts),
         cmocka_unit_test(the_rings_own_order_decides_which_links_count),
+        cmocka_unit_test(a_ring_uses_what_it_leaves_of_a_shared_link),
+        cmocka_unit_test(nothing_stands_in_for_a_link_that_failed),
         cmocka_unit_test(a_ring_of_one_has_no_link),
         cmocka_unit_test(reports_missing_neighbours_together_by_class),
         cmocka_unit_test(a_sub_system_has_a_ring_of_its_own),
