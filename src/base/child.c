@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_watch.h"
 #include "base/clock.h"
 #include "base/descendants.h"
 #include "base/file.h"
@@ -39,7 +39,8 @@ struct plan {
     char **environment;
     cpu_set_t cpus;
     pid_t parent;
-    int report; /* pipe to us: a struct failure, or nothing once the program runs */
+    int report;        /* pipe to us: a struct failure, or nothing once the program runs */
+    int input, output; /* its ends of pipes; -1: none */
 };
 
 /* One "a" or "a-b" at `text`; returns what follows, or NULL. */
@@ -148,8 +149,8 @@ static int open_output(const char *path)
 /* Standard input, output and error; `report` stays, all else is closed by the exec. */
 static void connect_files(const struct plan *plan)
 {
-    int input = open("/dev/null", O_RDONLY);
-    int output = open_output(plan->options->output);
+    int input = plan->input >= 0 ? plan->input : open("/dev/null", O_RDONLY);
+    int output = plan->output >= 0 ? plan->output : open_output(plan->options->output);
     if (input < 0 || output < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0)
         report_failure(plan, STEP_OUTPUT);
     int errors = plan->options->errors ? open_output(plan->options->errors) : output;
@@ -263,9 +264,50 @@ static bool start_planned(struct plan *plan, pid_t *pid, struct error *e)
     return true;
 }
 
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            close(pair[i]);
+    }
+}
+
+/* Pipes to a child that talks: pipe[0] to it, pipe[1] from it; our ends do not block. */
+static bool make_pipes(int to[2], int from[2], struct error *e)
+{
+    if (pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0 &&
+        fcntl(to[1], F_SETFL, O_NONBLOCK) == 0 && fcntl(from[0], F_SETFL, O_NONBLOCK) == 0)
+        return true;
+    error_set(e, ERROR_HOST, "no pipe to a child can be had: %s", strerror(errno));
+    close_pair(to);
+    close_pair(from);
+    return false;
+}
+
+static bool start_talking(struct plan *plan, struct child *child, struct error *e)
+{
+    int to[2] = {-1, -1}, from[2] = {-1, -1};
+    if (!make_pipes(to, from, e))
+        return false;
+    plan->input = to[0];
+    plan->output = from[1];
+    bool ok = start_planned(plan, &child->pid, e);
+    close(to[0]);
+    close(from[1]);
+    if (!ok) {
+        close(to[1]);
+        close(from[0]);
+        return false;
+    }
+    child->talks = true;
+    child->to = to[1];
+    child->from = from[0];
+    return true;
+}
+
 bool child_start(const struct child_options *options, struct child *child, struct error *e)
 {
-    struct plan plan = {.options = options, .parent = getpid()};
+    struct plan plan = {.options = options, .parent = getpid(), .input = -1, .output = -1};
     struct child started = {0};
     if (options->cpus &&
         (!child_check_cpus(options->cpus, e) || !parse_cpus(options->cpus, &plan.cpus, e)))
@@ -274,7 +316,8 @@ bool child_start(const struct child_options *options, struct child *child, struc
     make_mark(started.mark);
     struct arena arena = {0};
     plan.environment = make_environment(&arena, options->env, started.mark);
-    bool ok = start_planned(&plan, &started.pid, e);
+    bool ok =
+        options->talks ? start_talking(&plan, &started, e) : start_planned(&plan, &started.pid, e);
     arena_free(&arena);
     if (ok)
         *child = started;
@@ -337,11 +380,21 @@ static void kill_all(struct child *child, size_t n, struct descendants *found)
     }
 }
 
+void child_hang_up(struct child *child)
+{
+    if (child->talks) {
+        close(child->to);
+        close(child->from);
+    }
+    child->talks = false;
+}
+
 static void reap(struct child *child)
 {
     if (child->pid != 0)
         waitpid(child->pid, NULL, WNOHANG);
     child->pid = 0;
+    child_hang_up(child);
 }
 
 void child_stop(struct child *child, size_t n)
@@ -357,64 +410,18 @@ void child_stop(struct child *child, size_t n)
     descendants_free(&found);
 }
 
-/* What limits are held against while a child runs. */
-struct watch {
-    double start_s, growth_s;
-    off_t output_bytes;
-};
-
-static off_t file_bytes(const char *path)
-{
-    struct stat st;
-    return path && stat(path, &st) == 0 ? st.st_size : 0;
-}
-
-static void watch_output(const struct child_options *options, struct watch *watch)
-{
-    off_t bytes = file_bytes(options->output) + file_bytes(options->errors);
-    if (bytes != watch->output_bytes) {
-        watch->output_bytes = bytes;
-        watch->growth_s = clock_now_s();
-    }
-}
-
-static bool over_limit(const struct child_limits *limits, const struct watch *watch,
-                       enum child_how *how)
-{
-    double now_s = clock_now_s();
-    const struct {
-        bool reached;
-        enum child_how how;
-    } limit[] = {
-        {limits->cancel && *limits->cancel, CHILD_CANCELLED},
-        {limits->timeout_s > 0 && now_s - watch->start_s > limits->timeout_s, CHILD_TIMED_OUT},
-        {limits->stall_timeout_s > 0 && now_s - watch->growth_s > limits->stall_timeout_s,
-         CHILD_STALLED},
-        {limits->output_bytes > 0 && (size_t)watch->output_bytes > limits->output_bytes,
-         CHILD_FLOODED},
-    };
-    for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
-        if (limit[i].reached) {
-            *how = limit[i].how;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool child_run(const struct child_options *options, const struct child_limits *limits,
                struct child_end *end, struct error *e)
 {
     struct child child;
     if (!child_start(options, &child, e))
         return false;
-    struct watch watch = {.start_s = clock_now_s(), .growth_s = clock_now_s()};
+    struct child_watch watch = child_watch_start(options->output, options->errors);
     enum child_how how = CHILD_EXITED;
     bool stopped = false;
     while (!child_ended(&child) && !stopped) {
         clock_sleep(POLL_S);
-        watch_output(options, &watch);
-        stopped = over_limit(limits, &watch, &how);
+        stopped = child_over_limit(limits, &watch, &how);
     }
     child_stop(&child, 1);
     *end = child.end;
@@ -423,64 +430,25 @@ bool child_run(const struct child_options *options, const struct child_limits *l
     return true;
 }
 
-/* A file in memory, and the name by which the child opens it before it runs the program. */
-struct memory_file {
-    int fd;
-    char path[32];
-};
-
-static struct memory_file open_memory_file(void)
-{
-    struct memory_file file = {.fd = memfd_create("foretrain", MFD_CLOEXEC)};
-    snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.fd);
-    return file;
-}
-
-static char *read_memory_file(struct arena *arena, struct memory_file file, size_t limit_bytes)
-{
-    struct stat st;
-    size_t size = fstat(file.fd, &st) == 0 ? (size_t)st.st_size : 0;
-    if (size > limit_bytes)
-        size = limit_bytes;
-    char *content = arena_array(arena, size + 1, 1);
-    ssize_t n = pread(file.fd, content, size, 0);
-    content[n > 0 ? n : 0] = '\0';
-    return content;
-}
-
-static bool capture(struct arena *arena, struct child_options options, struct child_limits limits,
-                    struct memory_file *file, struct child_end *end, char **text, char **errors,
-                    struct error *e)
-{
-    options.output = file[0].path;
-    options.errors = errors ? file[1].path : NULL;
-    if (file[0].fd < 0 || file[1].fd < 0) {
-        error_set(e, ERROR_HOST, "%s could not be started: no memory for its output",
-                  options.argv[0]);
-        return false;
-    }
-    if (!child_run(&options, &limits, end, e))
-        return false;
-    *text = read_memory_file(arena, file[0], limits.output_bytes);
-    if (errors)
-        *errors = read_memory_file(arena, file[1], limits.output_bytes);
-    return true;
-}
-
 bool child_capture(struct arena *arena, const struct child_options *options,
                    const struct child_limits *limits, struct child_end *end, char **text,
                    char **errors, struct error *e)
 {
-    enum { DEFAULT_LIMIT = 1 << 20 };
+    struct child_memory memory;
+    if (!child_memory_open(&memory, options->argv[0], e))
+        return false;
+    struct child_options into_memory = *options;
     struct child_limits bounded = *limits;
+    into_memory.output = memory.path[0];
+    into_memory.errors = errors ? memory.path[1] : NULL;
     if (bounded.output_bytes == 0)
-        bounded.output_bytes = DEFAULT_LIMIT;
-    struct memory_file file[] = {open_memory_file(), open_memory_file()};
-    bool ok = capture(arena, *options, bounded, file, end, text, errors, e);
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
-        if (file[i].fd >= 0)
-            close(file[i].fd);
-    }
+        bounded.output_bytes = CHILD_CAPTURE_LIMIT;
+    bool ok = child_run(&into_memory, &bounded, end, e);
+    if (ok)
+        *text = child_memory_read(arena, &memory, 0, bounded.output_bytes);
+    if (ok && errors)
+        *errors = child_memory_read(arena, &memory, 1, bounded.output_bytes);
+    child_memory_close(&memory);
     return ok;
 }
 

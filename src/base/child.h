@@ -25,6 +25,7 @@ struct child_options {
     const char *output;      /* file for what it prints, made with mode 0600; NULL: nowhere */
     const char *errors;      /* file for its standard error; NULL: with its output */
     const char *cpus;        /* CPUs it may use, "0" or "2-3,5"; NULL: as we */
+    bool talks;              /* its standard input and output are pipes to us, not `output` */
 };
 
 enum child_how {
@@ -46,6 +47,8 @@ enum { CHILD_MARK_SIZE = 64 };
 struct child {
     pid_t pid; /* 0: none was started, or it was stopped and reaped */
     bool ended;
+    bool talks;
+    int to, from; /* where it talks: our ends of its pipes, not blocking; child_stop closes them */
     struct child_end end;       /* where ended */
     char mark[CHILD_MARK_SIZE]; /* variable in its environment by which descendants are known */
 };
@@ -72,6 +75,9 @@ bool child_ended(struct child *child);
  * Children not started or stopped before are passed over. At once where all have ended.
  */
 void child_stop(struct child *child, size_t n);
+
+/* Closes our ends of the pipes of a child that talks. */
+void child_hang_up(struct child *child);
 
 /* Starts a child, waits for its end or a limit, and stops it. True where it could be started. */
 bool child_run(const struct child_options *options, const struct child_limits *limits,

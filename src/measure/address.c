@@ -1,6 +1,7 @@
 #include "measure/address.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -80,6 +81,33 @@ bool address_of_local_host(const char *host, char address[ADDRESS_SIZE], struct 
     if (!ok)
         error_set(e, ERROR_HOST, "host '%s' is not this machine", host);
     return ok;
+}
+
+static bool is_named(const struct sockaddr *own, const char *address)
+{
+    char text[ADDRESS_SIZE];
+    if (!own || (own->sa_family != AF_INET && own->sa_family != AF_INET6))
+        return false;
+    socklen_t length = own->sa_family == AF_INET ? (socklen_t)sizeof(struct sockaddr_in)
+                                                 : (socklen_t)sizeof(struct sockaddr_in6);
+    return getnameinfo(own, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) == 0 &&
+           strcmp(text, address) == 0;
+}
+
+bool address_interface(const char *address, char *interface, size_t size, struct error *e)
+{
+    struct ifaddrs *list = NULL;
+    const char *found = strncmp(address, "127.", 4) == 0 ? "lo" : NULL;
+    if (getifaddrs(&list) == 0) {
+        for (const struct ifaddrs *i = list; i && !found; i = i->ifa_next)
+            found = is_named(i->ifa_addr, address) ? i->ifa_name : NULL;
+    }
+    if (found)
+        snprintf(interface, size, "%s", found);
+    else
+        error_set(e, ERROR_HOST, "no interface of this machine has the address %s", address);
+    freeifaddrs(list);
+    return found;
 }
 
 /* Binds a socket to a numeric address of this machine. */

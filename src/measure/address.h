@@ -4,6 +4,7 @@
 #define FORETRAIN_MEASURE_ADDRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/error.h"
 
@@ -14,6 +15,9 @@ enum { ADDRESS_SIZE = 64 };
  * one). Fails (ERROR_HOST) where the name is unknown or belongs to another machine.
  */
 bool address_of_local_host(const char *host, char address[ADDRESS_SIZE], struct error *e);
+
+/* The interface of this machine that owns a numeric address; `size` bytes at `interface`. */
+bool address_interface(const char *address, char *interface, size_t size, struct error *e);
 
 /* A TCP port nobody uses on an address of this machine. Another program may take it at any time. */
 bool address_free_port(const char *address, int *port, struct error *e);

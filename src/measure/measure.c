@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "measure/inputs.h"
+#include "measure/launcher.h"
 #include "measure/python.h"
 #include "measure/rank_command.h"
 #include "measure/subsystem.h"
@@ -21,6 +22,7 @@ struct measurement {
     const char *run, *worker; /* absolute */
     bool again;
     const struct progress *progress;
+    struct launcher *launcher;
     struct subsystem_type *type; /* [n_types] */
     struct inputs *inputs;       /* [n_types], of those to be measured */
     bool *wanted;                /* [n_types]: the job gives no profile */
@@ -222,7 +224,7 @@ static bool train(struct measurement *m, struct subsystem *subsystem, size_t n, 
         if (m->due[i])
             subsystem_data_cool(m->job, &m->data, i, m->progress);
     }
-    return training_run(subsystem, n, m->worker, m->progress, e);
+    return training_run(m->launcher, subsystem, n, m->worker, m->progress, e);
 }
 
 static bool measure_each(struct measurement *m, struct error *e)
@@ -293,7 +295,9 @@ bool measure_all(const struct job *job, const char *run, const struct measure_op
 {
     struct measurement m = {.job = job, .again = options->again, .progress = progress};
     choose_wanted(&m);
-    bool ok = find_folders(&m, run, options->worker, e) && measure(&m, e);
+    bool ok = find_folders(&m, run, options->worker, e) &&
+              launcher_open(job, m.worker, progress, &m.launcher, e) && measure(&m, e);
+    launcher_close(m.launcher);
     if (!ok && progress_cancelled(progress, e))
         error_set(e, ERROR_HOST, "interrupted; what was measured is kept in %s", run);
     arena_free(&m.arena);

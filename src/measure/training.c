@@ -19,20 +19,19 @@ static const double LOOK_S = 0.1;
 struct running {
     struct subsystem *subsystem;
     struct watch watch;
-    struct child
-        *child; /* [n_ranks]; a script that spawns its ranks: only one a host was started */
+    struct launched *process; /* [n_ranks]; a script that spawns its ranks: only one a host */
     struct spec_meeting meeting;
 };
 
 struct training {
     struct arena arena;
-    const struct launcher *launcher;
+    struct launcher *launcher;
     const char *worker;
     const struct progress *progress;
     struct running *running; /* [n] */
     size_t n;
-    struct child *child; /* [n_children], of all of them */
-    size_t n_children;
+    struct launched *process; /* [n_processes], of all of them */
+    size_t n_processes;
     double start_s;
 };
 
@@ -41,15 +40,15 @@ static const struct job *job_of(const struct training *t)
     return t->running[0].subsystem->job;
 }
 
-static void plan_children(struct training *t, struct subsystem *subsystem)
+static void plan_processes(struct training *t, struct subsystem *subsystem)
 {
     t->running = ARENA_ARRAY(&t->arena, t->n, struct running);
     for (size_t i = 0; i < t->n; i++)
-        t->n_children += (size_t)subsystem[i].n_ranks;
-    t->child = ARENA_ARRAY(&t->arena, t->n_children, struct child);
-    struct child *next = t->child;
+        t->n_processes += (size_t)subsystem[i].n_ranks;
+    t->process = ARENA_ARRAY(&t->arena, t->n_processes, struct launched);
+    struct launched *next = t->process;
     for (size_t i = 0; i < t->n; i++) {
-        t->running[i] = (struct running){.subsystem = &subsystem[i], .child = next};
+        t->running[i] = (struct running){.subsystem = &subsystem[i], .process = next};
         next += subsystem[i].n_ranks;
     }
 }
@@ -63,13 +62,12 @@ static bool find_place(struct training *t, struct subsystem *subsystem, struct e
                       subsystem_title(&t->arena, subsystem), i);
             return false;
         }
-        if (!t->launcher->reach(subsystem->rank[i].host, subsystem->address,
-                                sizeof subsystem->address, e)) {
+        if (!launcher_address(t->launcher, subsystem->rank[i].host, subsystem->address, e)) {
             error_in(e, "%s, rank %d", subsystem_title(&t->arena, subsystem), i);
             return false;
         }
     }
-    return t->launcher->free_port(subsystem->rank[0].host, &subsystem->port, e);
+    return launcher_free_port(t->launcher, subsystem->rank[0].host, &subsystem->port, e);
 }
 
 static bool make_folder(const struct subsystem *subsystem, struct error *e)
@@ -84,7 +82,7 @@ static bool find_meeting(struct training *t, struct error *e)
     int port = 0, n_ranks = 0;
     if (t->n < 2)
         return true;
-    if (!t->launcher->free_port(first->rank[0].host, &port, e))
+    if (!launcher_free_port(t->launcher, first->rank[0].host, &port, e))
         return false;
     for (size_t i = 0; i < t->n; i++)
         n_ranks += t->running[i].subsystem->n_ranks;
@@ -119,7 +117,7 @@ static bool start_rank(struct training *t, struct running *r, int rank, struct e
         .output = subsystem_output(&t->arena, subsystem, rank),
         .cpus = subsystem->rank[rank].cpus,
     };
-    return t->launcher->start(&launch, &r->child[rank], e);
+    return launcher_start(t->launcher, &launch, &r->process[rank], e);
 }
 
 static bool start_all(struct training *t, struct error *e)
@@ -158,10 +156,10 @@ static bool prepare(struct training *t, struct error *e)
     return true;
 }
 
-static bool has_failed(struct child *child)
+static bool has_failed(struct launched *process)
 {
-    return child->pid != 0 && child_ended(child) &&
-           (child->end.how != CHILD_EXITED || child->end.number != 0);
+    return process->started && launcher_ended(process) &&
+           (process->end.how != CHILD_EXITED || process->end.number != 0);
 }
 
 static double last_printed_s(struct arena *arena, const struct subsystem *subsystem, int rank)
@@ -181,9 +179,9 @@ static int find_failed(struct training *t, struct running *r)
     int blamed = -1;
     double earliest_s = 0;
     for (int rank = 0; rank < r->subsystem->n_ranks; rank++) {
-        if (!has_failed(&r->child[rank]))
+        if (!has_failed(&r->process[rank]))
             continue;
-        if (r->child[rank].end.how == CHILD_SIGNALLED)
+        if (r->process[rank].end.how == CHILD_SIGNALLED)
             return rank;
         double printed_s = last_printed_s(&t->arena, r->subsystem, rank);
         if (blamed < 0 || printed_s < earliest_s) {
@@ -290,8 +288,8 @@ static bool in_time(struct training *t, struct running *r, struct error *e)
 static size_t count_running(struct training *t)
 {
     size_t n = 0;
-    for (size_t i = 0; i < t->n_children; i++)
-        n += !child_ended(&t->child[i]);
+    for (size_t i = 0; i < t->n_processes; i++)
+        n += !launcher_ended(&t->process[i]);
     return n;
 }
 
@@ -326,7 +324,7 @@ static bool look(struct training *t, struct error *e)
         struct running *r = &t->running[i];
         int failed = find_failed(t, r);
         if (failed >= 0) {
-            const char *how = child_end_text(&t->arena, r->child[failed].end);
+            const char *how = child_end_text(&t->arena, r->process[failed].end);
             describe_failure(t, r, failed, how, e);
             return false;
         }
@@ -376,15 +374,13 @@ static void remove_interrupted(struct training *t)
     error_clear(&ignored);
 }
 
-bool training_run(struct subsystem *subsystem, size_t n, const char *worker,
-                  const struct progress *progress, struct error *e)
+bool training_run(struct launcher *launcher, struct subsystem *subsystem, size_t n,
+                  const char *worker, const struct progress *progress, struct error *e)
 {
-    struct training t = {.worker = worker, .progress = progress, .n = n};
-    if (!launcher_find(subsystem[0].job->launcher.kind, &t.launcher, e))
-        return false;
-    plan_children(&t, subsystem);
+    struct training t = {.launcher = launcher, .worker = worker, .progress = progress, .n = n};
+    plan_processes(&t, subsystem);
     bool ok = prepare(&t, e) && start_all(&t, e) && wait_for_end(&t, e);
-    child_stop(t.child, t.n_children);
+    launcher_stop(t.process, t.n_processes);
     ok = ok && check_records(&t, e);
     if (!ok)
         remove_interrupted(&t);

@@ -19,7 +19,7 @@
  * Fails (ERROR_HOST) when a rank fails, stalls or takes too long, or the user interrupts; then
  * nothing runs any more. Records and outputs stay for a look, except after an interrupt.
  */
-bool training_run(struct subsystem *subsystem, size_t n, const char *worker,
-                  const struct progress *progress, struct error *e);
+bool training_run(struct launcher *launcher, struct subsystem *subsystem, size_t n,
+                  const char *worker, const struct progress *progress, struct error *e);
 
 #endif

@@ -121,10 +121,19 @@ static struct subsystem *plan(struct fixture *f, int type)
     return s;
 }
 
+static bool run(struct fixture *f, struct subsystem *subsystem, size_t n)
+{
+    struct launcher *launcher = NULL;
+    bool ok = launcher_open(&f->job, f->folder, &f->progress, &launcher, &f->e) &&
+              training_run(launcher, subsystem, n, f->folder, &f->progress, &f->e);
+    launcher_close(launcher);
+    return ok;
+}
+
 static bool train(struct fixture *f, const char *body)
 {
     write_script(f, "python", body);
-    return training_run(plan(f, 0), 1, f->folder, &f->progress, &f->e);
+    return run(f, plan(f, 0), 1);
 }
 
 static char *read_file(struct fixture *f, const char *name)
@@ -349,7 +358,7 @@ static void measures_several_side_by_side(void **state)
     write_script(f, "python", "grep -A5 together $FORETRAIN_SPEC; sleep 0.3; iteration 1; finish");
     plan(f, 0);
     plan(f, 1);
-    if (!training_run(f->subsystem, 2, f->folder, &f->progress, &f->e))
+    if (!run(f, f->subsystem, 2))
         fail_msg("%s", f->e.text);
     char *fast = read_file(f, "records/fast/rank0.out");
     char *slow = read_file(f, "records/slow/rank1.out");
@@ -366,7 +375,7 @@ static void one_that_fails_ends_those_beside_it(void **state)
     write_script(f, "python", "case $dir in *slow) echo broken; exit 1;; *) sleep 60;; esac");
     plan(f, 0);
     plan(f, 1);
-    assert_false(training_run(f->subsystem, 2, f->folder, &f->progress, &f->e));
+    assert_false(run(f, f->subsystem, 2));
     assert_says(f, "sub-system slow x2");
     assert_no_children();
 }
@@ -381,7 +390,7 @@ static void forms_one_ring_of_all_types(void **state)
     subsystem_plan_ring(&f->arena, &f->job, all, &ring);
     ring.type = f->setting;
     ring.records = in_folder(f, "records/one-ring");
-    if (!training_run(&ring, 1, f->folder, &f->progress, &f->e))
+    if (!run(f, &ring, 1))
         fail_msg("%s", f->e.text);
     assert_string_equal(read_file(f, "records/one-ring/rank1.out"), "  \"batch\": 16,\n1 of 4\n");
     assert_string_equal(read_file(f, "records/one-ring/rank2.out"), "  \"batch\": 8,\n2 of 4\n");
