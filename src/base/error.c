@@ -37,6 +37,26 @@ void error_set(struct error *e, enum error_kind kind, const char *format, ...)
     e->text = text;
 }
 
+/* Bytes of the first `n` characters of `text[length]`. */
+static size_t bytes_of(const char *text, size_t length, size_t n)
+{
+    size_t i = 0;
+    for (; i < length; i++) {
+        bool starts = ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (starts && n-- == 0)
+            break;
+    }
+    return i;
+}
+
+static size_t characters_of(const char *text, size_t length)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++)
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
 /* The user's line, tabs as spaces so that the caret stands under the right character; long lines
  * are cut around it. */
 static char *excerpt(const struct place *place)
@@ -45,13 +65,15 @@ static char *excerpt(const struct place *place)
     const char *text = place->line_text;
     size_t length = strcspn(text, "\r\n");
     size_t caret = place->column > 0 ? (size_t)place->column - 1 : 0;
-    if (caret > length)
-        caret = length;
-    size_t first = caret > WIDTH ? caret - WIDTH / 2 : 0;
-    size_t shown = length - first < WIDTH ? length - first : WIDTH;
+    size_t n = characters_of(text, length);
+    if (caret > n)
+        caret = n;
+    size_t skipped = caret > WIDTH ? caret - WIDTH / 2 : 0;
+    size_t first = bytes_of(text, length, skipped);
+    size_t shown = bytes_of(text + first, length - first, WIDTH);
     char *out = NULL;
-    if (asprintf(&out, "\n    %.*s\n    %*s^", (int)shown, text + first, (int)(caret - first), "") <
-        0)
+    if (asprintf(&out, "\n    %.*s\n    %*s^", (int)shown, text + first, (int)(caret - skipped),
+                 "") < 0)
         memory_exhausted();
     for (char *c = out + 1; *c; c++) {
         if ((unsigned char)*c < ' ' && *c != '\n')

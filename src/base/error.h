@@ -21,7 +21,8 @@ enum error_kind {
     ERROR_HOST = 5,  /* a host or a child process failed */
 };
 
-/* One place in a user's file; line and column count from 1, 0: unknown. `line_text` may be NULL. */
+/* One place in a user's file; line and column count from 1, a column in characters, 0: unknown.
+ * `line_text` may be NULL. */
 struct place {
     const char *file;
     int line;

@@ -105,8 +105,17 @@ void text_free(struct text *text)
     *text = (struct text){0};
 }
 
-/* Length of the valid UTF-8 character at `s` (1 to 4), or 0. C1 controls (U+0080 to U+009F) count
- * as invalid. */
+/* Line and paragraph separators and marks that turn the direction of writing. */
+static bool drives_layout(const unsigned char *s)
+{
+    if (s[0] != 0xe2)
+        return false;
+    return (s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
+           (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
+}
+
+/* Length of the valid UTF-8 character at `s` (1 to 4), or 0. C1 controls (U+0080 to U+009F) and
+ * what drives the layout count as invalid. */
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80)
@@ -123,7 +132,7 @@ static size_t utf8_length(const unsigned char *s)
     bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
     bool beyond = s[0] == 0xf4 && s[1] >= 0x90;
     bool control = s[0] == 0xc2 && s[1] < 0xa0;
-    return overlong || surrogate || beyond || control ? 0 : n;
+    return overlong || surrogate || beyond || control || drives_layout(s) ? 0 : n;
 }
 
 char *text_printable(struct arena *arena, const char *text, int keep_lines)

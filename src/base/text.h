@@ -26,8 +26,9 @@ __attribute__((format(printf, 2, 3))) void text_format(struct text *text, const 
 void text_free(struct text *text);
 
 /*
- * `text` with control characters, escape sequences and broken UTF-8 written as \xHH, so that what a
- * host or a user's file says cannot drive the terminal. Newlines and tabs stay when `keep_lines`.
+ * `text` with control characters, escape sequences, marks of writing direction and broken UTF-8
+ * written as \xHH, so that what a host or a user's file says cannot drive the terminal. Newlines
+ * and tabs stay when `keep_lines`.
  */
 char *text_printable(struct arena *arena, const char *text, int keep_lines);
 

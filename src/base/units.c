@@ -56,7 +56,8 @@ static const struct unit table[] = {
     {"GiB/s", DIMENSION_BANDWIDTH, 1024.0 * 1024 * 1024},
     {"ns", DIMENSION_TIME, 1e-9L},
     {"us", DIMENSION_TIME, 1e-6L},
-    {"\xc2\xb5s", DIMENSION_TIME, 1e-6L},
+    {"\xc2\xb5s", DIMENSION_TIME, 1e-6L}, /* micro sign */
+    {"\xce\xbcs", DIMENSION_TIME, 1e-6L}, /* Greek mu */
     {"ms", DIMENSION_TIME, 1e-3L},
     {"s", DIMENSION_TIME, 1},
     {"sec", DIMENSION_TIME, 1},
@@ -76,19 +77,29 @@ const char *units_example(enum dimension dimension)
     return example[dimension];
 }
 
+/* The unit that is meant: one written nearly so, or one that begins so ("25G", "100 Mb"). */
+static const char *nearest_unit(const char *unit, enum dimension dimension)
+{
+    const char *name[N_UNITS], *longer = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < N_UNITS && *unit; i++) {
+        if (table[i].dimension != dimension)
+            continue;
+        name[n++] = table[i].name;
+        if (!longer && strncmp(table[i].name, unit, strlen(unit)) == 0)
+            longer = table[i].name;
+    }
+    const char *nearest = text_nearest(unit, name, n);
+    return nearest ? nearest : longer;
+}
+
 static bool unknown_unit(const char *unit, enum dimension dimension, struct error *e)
 {
-    const char *name[N_UNITS];
-    size_t n = 0;
-    for (size_t i = 0; i < N_UNITS; i++) {
-        if (table[i].dimension == dimension)
-            name[n++] = table[i].name;
-    }
     if (!*unit)
         error_set(e, ERROR_INPUT, "the unit is missing; expected %s", units_example(dimension));
     else
         error_set(e, ERROR_INPUT, "unknown unit '%s'; expected %s", unit, units_example(dimension));
-    const char *nearest = *unit ? text_nearest(unit, name, n) : NULL;
+    const char *nearest = nearest_unit(unit, dimension);
     if (nearest)
         error_hint(e, "did you mean '%s'?", nearest);
     return false;

@@ -151,31 +151,35 @@ void field_bool(struct reading *r, const struct node *node, void *out)
 }
 
 /* Decimal digits only: no sign, point, exponent, underscore or leading zero. */
+static bool is_whole(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")] && (text[0] != '0' || !text[1]);
+}
+
 static bool parse_whole(const char *text, uint64_t *value)
 {
-    if (!*text || text[strspn(text, "0123456789")] || (text[0] == '0' && text[1]))
-        return false;
     errno = 0;
-    *value = strtoull(text, NULL, 10);
-    return errno == 0;
+    *value = is_whole(text) ? strtoull(text, NULL, 10) : 0;
+    return is_whole(text) && errno == 0;
 }
 
 bool field_whole(struct reading *r, const struct node *node, uint64_t least, uint64_t most,
                  uint64_t *value)
 {
     uint64_t number = 0;
-    bool whole = node->kind == NODE_SCALAR && !node->quoted && parse_whole(node->text, &number);
-    if (whole && number >= least && number <= most) {
+    bool whole = node->kind == NODE_SCALAR && is_whole(node->text);
+    bool read = whole && parse_whole(node->text, &number);
+    if (read && !node->quoted && number >= least && number <= most) {
         *value = number;
         return true;
     }
-    bool too_large = whole && number > most;
-    if (too_large)
+    if (whole && (!read || number > most))
         reading_refuse(r, node, NULL, "%s must be at most %llu (got %s)", node->name,
                        (unsigned long long)most, node_found(r, node));
     else
-        reading_refuse(r, node, NULL, "%s must be a whole number, %llu or more (got %s)",
-                       node->name, (unsigned long long)least, node_found(r, node));
+        reading_refuse(r, node, read && node->quoted ? "write it without quotes" : NULL,
+                       "%s must be a whole number, %llu or more (got %s)", node->name,
+                       (unsigned long long)least, node_found(r, node));
     return false;
 }
 
@@ -320,7 +324,11 @@ static void read_samples(struct reading *r, const struct node *node, struct amou
 void field_size(struct reading *r, const struct node *node, void *out)
 {
     double bytes = 0;
-    if (read_positive(r, node, DIMENSION_BYTES, &bytes))
+    if (node->kind == NODE_SCALAR && samples_digits(node->text) > 0)
+        reading_refuse(r, node, "a number of samples has a key of its own: samples",
+                       "%s must be %s (got %s)", node->name, units_example(DIMENSION_BYTES),
+                       node_found(r, node));
+    else if (read_positive(r, node, DIMENSION_BYTES, &bytes))
         *(struct amount *)out = (struct amount){bytes, AMOUNT_BYTES};
 }
 

@@ -135,8 +135,8 @@ struct job {
     int n_types;
     struct job_link *link; /* [n_links] */
     size_t n_links;
-    const char *network_file; /* network.measured, or NULL */
-    struct place network_place;
+    const char *network_file;   /* network.measured, or NULL */
+    struct place network_place; /* of network.measured, else of network; line 0: neither is given */
     enum subsystems subsystems;
     bool one_ring;
     struct job_launcher launcher;

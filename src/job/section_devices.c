@@ -11,6 +11,7 @@ struct draft {
     struct job_device_type type;
     struct host_list hosts, subsystem_hosts;
     struct text_list cpus;
+    bool subsystem_refused;
 };
 
 struct device_kind {
@@ -103,11 +104,13 @@ static const struct field subsystem_field[] = {
 static void read_subsystem(struct reading *r, const struct node *node, void *out)
 {
     struct draft *draft = out;
+    size_t n_before = r->n_findings;
     if (node->kind == NODE_MAPPING)
         fields_read(r, node, subsystem_field, sizeof subsystem_field / sizeof *subsystem_field,
                     draft);
     else
         field_small_count(r, node, &draft->type.subsystem_devices);
+    draft->subsystem_refused = r->n_findings > n_before;
 }
 
 static void read_python(struct reading *r, const struct node *node, void *out)
@@ -243,7 +246,7 @@ static void check_subsystem(struct reading *r, const struct job_device_type *typ
 {
     bool given = type->subsystem_place.line > 0;
     const struct place *place = given ? &type->subsystem_place : &type->place;
-    if (type->count == 0 || (!given && type->profile))
+    if (type->count == 0 || (!given && type->profile_place.line > 0))
         return;
     check_subsystem_size(r, place, type);
     int64_t slots = count_slots(type->subsystem_host, type->n_subsystem_hosts);
@@ -276,7 +279,8 @@ static void finish_type(struct reading *r, const struct node *node, struct draft
     type->profile_place = value_place(r, node, "profile");
     settle_device(r, node, type);
     check_slots(r, type);
-    check_subsystem(r, type);
+    if (!draft->subsystem_refused)
+        check_subsystem(r, type);
 }
 
 static void read_type(struct reading *r, const struct node *node, struct job_device_type *type)

@@ -154,5 +154,7 @@ static const struct field network_field[] = {
 
 void section_network(struct reading *r, const struct node *node, void *out)
 {
+    struct job *job = out;
+    job->network_place = reading_place(r, node->key->line, node->key->column);
     fields_read(r, node, network_field, sizeof network_field / sizeof *network_field, out);
 }

@@ -122,7 +122,7 @@ static void read_plain(struct reader *r, const char **text)
 static bool read_cell(struct reader *r, struct error *e)
 {
     r->at = skip_blanks(r->text, r->at, r->table->delimiter);
-    r->cell->column = (int)(r->at - r->line_start) + 1;
+    r->cell->offset = r->at - r->line_start;
     if (r->text[r->at] == '"') {
         if (!read_quoted(r, &r->cell->text, e))
             return false;
@@ -212,6 +212,7 @@ bool table_parse(struct arena *arena, const char *text, const char *file, struct
 
 struct place table_place(const struct table *table, const struct row *row, size_t cell)
 {
-    int column = cell < row->n ? row->cell[cell].column : (int)strcspn(row->line_text, "\r\n") + 1;
-    return (struct place){table->file, row->line, column, row->line_text};
+    size_t offset = cell < row->n ? row->cell[cell].offset : strcspn(row->line_text, "\r\n");
+    return (struct place){table->file, row->line, column_of(row->line_text, offset),
+                          row->line_text};
 }

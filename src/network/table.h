@@ -15,7 +15,7 @@
 
 struct cell {
     const char *text; /* without quotes and outer blanks */
-    int column;       /* from 1, in characters */
+    size_t offset;    /* in the row's line, in bytes */
 };
 
 struct row {

@@ -59,6 +59,16 @@ static void a_column_beyond_the_line_stays_at_its_end(void **state)
     error_clear(&e);
 }
 
+static void a_caret_stands_under_the_character_that_is_meant(void **state)
+{
+    (void)state;
+    struct error e = {0};
+    struct place place = {"x", 1, 4, "\xc3\xa4\xc3\xb6 z"};
+    error_at(&e, &place, "odd");
+    assert_string_equal(e.text, "x:1:4: odd\n    \xc3\xa4\xc3\xb6 z\n       ^");
+    error_clear(&e);
+}
+
 static void a_long_line_is_cut_around_the_caret(void **state)
 {
     (void)state;
@@ -126,6 +136,7 @@ int main(void)
         cmocka_unit_test(a_place_without_a_line_names_the_file),
         cmocka_unit_test(tabs_and_escapes_in_the_line_do_not_reach_the_terminal),
         cmocka_unit_test(a_column_beyond_the_line_stays_at_its_end),
+        cmocka_unit_test(a_caret_stands_under_the_character_that_is_meant),
         cmocka_unit_test(a_long_line_is_cut_around_the_caret),
         cmocka_unit_test(a_new_message_replaces_the_old),
         cmocka_unit_test(a_list_joins_in_order_and_keeps_the_first_kind),

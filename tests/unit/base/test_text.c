@@ -90,6 +90,13 @@ static void shows_controls_and_escapes(void **state)
     expect_printable("a\nb\tc\rd", 0, "a\\x0ab\\x09c\\x0dd");
     expect_printable("a\nb\tc\rd", 1, "a\nb\tc\\x0dd");
     expect_printable("\xc2\x9b", 0, "\\xc2\\x9b");
+    expect_printable("\xe2\x80\xae"
+                     "3",
+                     0,
+                     "\\xe2\\x80\\xae"
+                     "3");
+    expect_printable("\xe2\x81\xa9", 0, "\\xe2\\x81\\xa9");
+    expect_printable("\xe2\x82\xac", 0, "\xe2\x82\xac");
 }
 
 static void shows_broken_utf8(void **state)

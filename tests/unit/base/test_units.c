@@ -63,6 +63,8 @@ static void reads_times(void **state)
     (void)state;
     expect("10 us", DIMENSION_TIME, 10e-6);
     expect("10 \xc2\xb5s", DIMENSION_TIME, 10e-6);
+    expect("10 \xce\xbcs", DIMENSION_TIME, 10e-6);
+    expect("10 \xc2\xb5s", DIMENSION_TIME, 10e-6);
     expect("1.5 ms", DIMENSION_TIME, 1.5e-3);
     expect("2 h", DIMENSION_TIME, 7200);
     expect("14d", DIMENSION_TIME, 14 * 86400.0);
@@ -91,6 +93,8 @@ static void refuses_unknown_units_and_names_the_nearest(void **state)
     refuse("5 Gbits/s", DIMENSION_BANDWIDTH, "did you mean 'Gbit/s'?");
     refuse("5 TBB", DIMENSION_BYTES, "did you mean 'TB'?");
     refuse("5 GB extra words", DIMENSION_BYTES, "unknown unit 'GB extra words'");
+    refuse("25G", DIMENSION_BANDWIDTH, "did you mean 'Gbit/s'?");
+    refuse("100 Mb", DIMENSION_BANDWIDTH, "did you mean 'Mbit/s'?");
     refuse("1,5 GB", DIMENSION_BYTES, "unknown unit ',5 GB'");
 }
 

@@ -75,6 +75,12 @@ static const struct refusal refusal[] = {
      "2:14: size: the unit is missing", NULL},
     {"names_the_nearest_unit", SOUND "data: {size: 200 TX}\n", "2:14: size: unknown unit 'TX'",
      "did you mean 'TB'?"},
+    {"suggests_samples_for_a_size_in_samples", SOUND "data: {size: 9 samples}\n",
+     "2:14: size must be a size", "a key of its own: samples"},
+    {"refuses_a_seed_beyond_64_bits", SOUND "data: {seed: 18446744073709551616}\n",
+     "2:14: seed must be at most 18446744073709551615", NULL},
+    {"asks_to_take_quotes_off_a_count", "devices: {a: {count: \"4\", batch: 8}}\n",
+     "1:22: count must be a whole number", "write it without quotes"},
     {"refuses_a_size_of_zero", SOUND "data: {size: 0 B}\n", "2:14: size must be above 0", NULL},
     {"refuses_a_negative_sample_size", SOUND "data: {sample_size: -1 kB}\n",
      "2:21: sample_size must be above 0 (got -1 kB)", NULL},
@@ -414,6 +420,25 @@ static void shows_the_line_and_a_caret_under_the_value(void **state)
     arena_free(&arena);
 }
 
+static void tells_a_wrong_subsystem_once(void **state)
+{
+    (void)state;
+    static const char *const yaml[] = {
+        "devices: {a: {count: 2, batch: 8, subsystem: 0}}\n",
+        "devices: {a: {count: 2, batch: 8, subsystem: {hosts: []}}}\n",
+        "devices: {a: {count: 2, batch: 8, profile: [x]}}\n",
+    };
+    for (size_t i = 0; i < sizeof yaml / sizeof *yaml; i++) {
+        struct arena arena = {0};
+        struct error e = {0};
+        struct job job = {0};
+        assert_false(job_parse(&arena, yaml[i], strlen(yaml[i]), "lab.yaml", ".", &job, &e));
+        assert_null(strstr(strstr(e.text, "lab.yaml:") + 1, "lab.yaml:"));
+        error_clear(&e);
+        arena_free(&arena);
+    }
+}
+
 static void tells_a_hundred_errors_and_counts_the_rest(void **state)
 {
     (void)state;
@@ -434,6 +459,7 @@ int main(void)
     static const struct CMUnitTest own[] = {
         cmocka_unit_test(reports_all_errors_by_line),
         cmocka_unit_test(shows_the_line_and_a_caret_under_the_value),
+        cmocka_unit_test(tells_a_wrong_subsystem_once),
         cmocka_unit_test(tells_a_hundred_errors_and_counts_the_rest),
     };
     enum { N_OWN = sizeof own / sizeof *own };

@@ -84,6 +84,13 @@ static void documented_defaults_hold(void **state)
     assert_null(job->ring);
 }
 
+static void reads_a_file_with_a_byte_order_mark(void **state)
+{
+    const struct job *job = parse(*state, "\xef\xbb\xbf"
+                                          "devices: {a: {count: 4, batch: 8}}\n");
+    assert_int_equal(job->type[0].count, 4);
+}
+
 static void every_key_arrives(void **state)
 {
     const struct job *job = parse(
@@ -401,6 +408,7 @@ int main(void)
 {
     static const struct CMUnitTest test[] = {
         TEST(documented_defaults_hold),
+        TEST(reads_a_file_with_a_byte_order_mark),
         TEST(every_key_arrives),
         TEST(entry_arguments_become_json_by_yaml_1_2),
         TEST(an_entry_without_arguments_gets_an_empty_object),

@@ -153,6 +153,7 @@ static void refuses_with_file_line_and_column(void **state)
         {"from,to,to,bandwidth\na,b,c,1 GB/s\n", "net.csv:1:9: a second column 'to'"},
         {"from,to,bandwidth\na,b\n", "net.csv:2:4: expected 3 cells as in the first row, found 2"},
         {"from,to,bandwidth\na,b,1 GB/s,x\n", "net.csv:2:12: expected 3 cells"},
+        {"from,to,bandwidth\n\xc3\xa4,b,x\n", "net.csv:2:5: 'x' is not a rate"},
         {"from,to,bandwidth\n,b,1 GB/s\n", "net.csv:2:1: the name is missing in column 'from'"},
         {"from,to,bandwidth\na,b,-4 GB/s\n",
          "net.csv:2:5: bandwidth must be above 0 (got -4 GB/s)"},
