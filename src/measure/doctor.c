@@ -73,7 +73,7 @@ static const char *const *type_env(struct examination *x, const struct job_devic
     return env;
 }
 
-/* One word for the backend, then one for the devices: "ok 2" or "no backend", "no device". */
+/* Prints "ok", "no-backend" or "no-device". */
 static const char backend_program[] =
     "import sys, importlib, torch, torch.distributed as d\n"
     "device, backend = sys.argv[1:]\n"
@@ -86,21 +86,20 @@ static const char backend_program[] =
     "module = None if device == 'cpu' else getattr(torch, device, None)\n"
     "n = 1 if device == 'cpu' else module.device_count() if module and module.is_available() else "
     "0\n"
-    "print('devices', n)\n";
+    "print('ok' if n else 'no-device')\n";
 
 static void examine_backend(struct examination *x, const struct job_device_type *type,
                             const char *python)
 {
     const char *argv[] = {python, "-c", backend_program, type->device, type->backend, NULL};
     char *answer = NULL;
-    int n = 0;
     if (!ask(x, argv, type_env(x, type), &answer))
         add(x, type->name, "backend", DOCTOR_FAIL,
             arena_format(x->arena, "torch has no '%s' device here", type->device));
-    else if (sscanf(answer, "devices %d", &n) != 1)
+    else if (strcmp(answer, "no-backend") == 0)
         add(x, type->name, "backend", DOCTOR_FAIL,
             arena_format(x->arena, "this torch is built without '%s'", type->backend));
-    else if (n == 0)
+    else if (strcmp(answer, "no-device") == 0)
         add(x, type->name, "backend", DOCTOR_FAIL,
             arena_format(x->arena, "%s is there, but no %s device", type->backend, type->device));
     else
