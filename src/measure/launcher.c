@@ -137,7 +137,9 @@ bool launcher_run(struct launcher *launcher, const struct launch *launch,
         stopped = child_over_limit(limits, &watch, &how);
     }
     launcher_stop(&process, 1);
-    *end = stopped ? (struct child_end){.how = how} : process.end;
+    *end = process.end;
+    if (stopped)
+        *end = (struct child_end){.how = how};
     if (!process.lost || stopped)
         return true;
     error_set(e, ERROR_HOST, "%s", process.lost);
