@@ -2,33 +2,8 @@
 #include "predict/forecast.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "predict/parts.h"
-
-void warn(struct warnings *warnings, const char *format, ...)
-{
-    if (warnings->n == warnings->capacity) {
-        size_t capacity = warnings->capacity ? 2 * warnings->capacity : 8;
-        const char **item = ARENA_ARRAY(warnings->arena, capacity, const char *);
-        if (warnings->n)
-            memcpy(item, warnings->item, warnings->n * sizeof *item);
-        warnings->item = item;
-        warnings->capacity = capacity;
-    }
-    va_list args;
-    va_start(args, format);
-    char *text = NULL;
-    int length = vasprintf(&text, format, args);
-    va_end(args);
-    if (length < 0)
-        memory_exhausted();
-    warnings->item[warnings->n++] = arena_copy(warnings->arena, text);
-    free(text);
-}
 
 struct place forecast_place(const struct job *job, int type)
 {
@@ -145,7 +120,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
         return false;
     forecast_self(arena, job, profile, network, f.type, &warnings);
-    f.warning = warnings.item;
+    f.warning = warnings_sentences(&warnings);
     f.n_warnings = warnings.n;
     *forecast = f;
     return true;

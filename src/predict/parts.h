@@ -3,14 +3,7 @@
 #define FORETRAIN_PREDICT_PARTS_H
 
 #include "predict/forecast.h"
-
-/* Sentences that grow in an arena. */
-struct warnings {
-    struct arena *arena;
-    const char **item; /* [n] */
-    size_t n, capacity;
-};
-__attribute__((format(printf, 2, 3))) void warn(struct warnings *warnings, const char *format, ...);
+#include "predict/warnings.h"
 
 /* The place of a device type in the job, for error_at. */
 struct place forecast_place(const struct job *job, int type);

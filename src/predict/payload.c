@@ -81,10 +81,9 @@ static void use_gradients(const struct job *job, const struct profile *profile,
         if (!is_positive(profile[t].gradient_bytes))
             continue;
         type[t].payload_bytes = profile[t].gradient_bytes;
-        warn(warnings,
-             "%s: the gradients' bytes are those of its buckets; no sub-system had a ring in "
-             "which to measure what is sent.",
-             type[t].name);
+        warn_of(warnings, type[t].name,
+                "the gradients' bytes are those of the buckets; no sub-system had a ring in "
+                "which to measure what is sent.");
     }
 }
 
@@ -102,10 +101,9 @@ static void warn_of_ones(const struct job *job, const struct type_forecast *type
 {
     for (int t = 0; t < job->n_types; t++) {
         if (type[t].ring_devices < 2)
-            warn(warnings,
-                 "%s: a sub-system of one device sends nothing; the gradients' bytes come from the "
-                 "other types.",
-                 type[t].name);
+            warn_of(warnings, type[t].name,
+                    "a sub-system of one device sends nothing; the gradients' bytes come from the "
+                    "other types.");
     }
 }
 

@@ -96,16 +96,23 @@ static void warn_if_far(const struct type_forecast *type, struct warnings *warni
     char forecast[UNITS_TEXT_SIZE], measured[UNITS_TEXT_SIZE];
     if (fabs(type->self_error) <= CLOSE)
         return;
-    warn(warnings,
-         "%s: the closed form gives %s for its own sub-system, which took %s: %.0f %% too %s. %s "
-         "Expect the forecast of the whole to be as far off.",
-         type->name, units_format(type->self_forecast_s, DIMENSION_TIME, forecast),
-         units_format(type->self_measured_s, DIMENSION_TIME, measured),
-         100 * fabs(type->self_error), type->self_error < 0 ? "low" : "high",
-         type->self_error < 0
-             ? "It leaves out the rest of backward, the optimizer, and what computing and "
-               "communicating cost each other."
-             : "The link may be faster in training than the bandwidth says.");
+    warn_of(warnings, type->name,
+            "the closed form gives %s for its own sub-system, which took %s: %.0f %% too %s.",
+            units_format(type->self_forecast_s, DIMENSION_TIME, forecast),
+            units_format(type->self_measured_s, DIMENSION_TIME, measured),
+            100 * fabs(type->self_error), type->self_error < 0 ? "low" : "high");
+}
+
+/* Behind all of them, so that it is said once. */
+static void warn_what_follows(const struct type_forecast *type, struct warnings *warnings)
+{
+    if (fabs(type->self_error) <= CLOSE)
+        return;
+    warn_of(warnings, type->name, "expect the forecast of the whole to be as far off: %s",
+            type->self_error < 0
+                ? "the closed form leaves out the rest of backward, the optimizer, and what "
+                  "computing and communicating cost each other."
+                : "the link may be faster in training than the bandwidth says.");
 }
 
 static void forecast_one(struct arena *arena, const struct job *job, const struct profile *profile,
@@ -137,5 +144,9 @@ void forecast_self(struct arena *arena, const struct job *job, const struct prof
         forecast_one(arena, job, profile, network, type, t);
         if (type[t].self_known)
             warn_if_far(&type[t], warnings);
+    }
+    for (int t = 0; t < job->n_types; t++) {
+        if (type[t].self_known)
+            warn_what_follows(&type[t], warnings);
     }
 }

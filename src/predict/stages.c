@@ -2,6 +2,7 @@
 #include "predict/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -121,12 +122,11 @@ static void warn_of_page_cache(const char *name, const struct profile *profile,
     double taken_bytes = profile->batch * profile->micro_batches * profile->sample_bytes;
     if (profile->bytes_read < 0 || profile->bytes_read >= mostly * taken_bytes)
         return;
-    warn(warnings,
-         "%s: of the %s that a step takes from the training set, %s came from storage, the rest "
-         "from memory; "
-         "loading may be slower where the set does not fit into memory.",
-         name, units_format(taken_bytes, DIMENSION_BYTES, taken),
-         units_format(profile->bytes_read, DIMENSION_BYTES, read));
+    warn_of(warnings, name,
+            "of the %s that a step takes from the training set, %s came from storage, the rest "
+            "from memory; loading may be slower where the set does not fit into memory.",
+            units_format(taken_bytes, DIMENSION_BYTES, taken),
+            units_format(profile->bytes_read, DIMENSION_BYTES, read));
 }
 
 /* The interface's counters also see headers, acknowledgements and everybody else. */
@@ -139,40 +139,48 @@ static void warn_of_other_traffic(const char *name, const struct profile *profil
     if (!profile->bytes_measured || !(profile->bytes_sent > 0) || !(profile->interface_bytes > 0) ||
         fabs(odd) <= much)
         return;
-    warn(warnings,
-         "%s: its interface sent %s a device and step, %+.0f %% off the %s that its training's "
-         "sockets sent for "
-         "all-reduce: %s.",
-         name, units_format(profile->interface_bytes, DIMENSION_BYTES, counted), 100 * odd,
-         units_format(profile->bytes_sent, DIMENSION_BYTES, sent),
-         odd > 0 ? "other traffic shared it" : "some went another way");
+    warn_of(warnings, name,
+            "the interface sent %s a device and step, %+.0f %% off the %s that the training's "
+            "sockets sent for all-reduce: %s.",
+            units_format(profile->interface_bytes, DIMENSION_BYTES, counted), 100 * odd,
+            units_format(profile->bytes_sent, DIMENSION_BYTES, sent),
+            odd > 0 ? "other traffic shared it" : "some went another way");
+}
+
+/* What whoever measured it wrote down for the reader of a forecast. */
+static void pass_on_notes(const char *name, const struct profile *profile,
+                          struct warnings *warnings)
+{
+    for (size_t i = 0; i < profile->n_notes; i++) {
+        const char *note = profile->note_line[i];
+        bool ended = *note && strchr(".!?", note[strlen(note) - 1]);
+        warn_of(warnings, name, "%s%s", note, ended ? "" : ".");
+    }
 }
 
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
                            struct warnings *warnings)
 {
-    const double slowed = 1.1;
     const char *name = job->type[type].name;
+    if (profile->device_type && strcmp(profile->device_type, name) != 0)
+        warn_of(warnings, name, "the profile %s is that of a device type '%s'.", profile->file,
+                profile->device_type);
     if (profile->assumed)
-        warn(warnings, "%s: its profile is assumed, nobody measured it.", name);
+        warn_of(warnings, name, "the profile is assumed, nobody measured it.");
     if (profile->shares_host && profile->n_devices > 1 && !profile->assumed)
-        warn(warnings,
-             "%s: the devices of its sub-system share a host, so the wire between hosts was not "
-             "measured.",
-             name);
+        warn_of(warnings, name,
+                "the devices of the sub-system share a host, so the wire between hosts was not "
+                "measured.");
     if (!profile->bytes_measured && profile->n_devices > 1 && !profile->assumed)
-        warn(warnings,
-             "%s: the bytes sent were computed from the gradients' buckets, not measured.", name);
+        warn_of(warnings, name,
+                "the bytes sent were computed from the gradients' buckets, not measured.");
     warn_of_other_traffic(name, profile, warnings);
     warn_of_page_cache(name, profile, warnings);
-    if (profile->profiler_ratio > slowed)
-        warn(warnings, "%s: the profiler slowed the step by %.0f %%.", name,
-             100 * (profile->profiler_ratio - 1));
     if (!loader_was_seen(profile))
-        warn(warnings, "%s: no data loader was seen; loading counts as 0 s.", name);
+        warn_of(warnings, name, "no data loader was seen; loading counts as 0 s.");
     if (profile->loader_workers == 0)
-        warn(warnings,
-             "%s: loading is inside the step (no loader workers), so that in reality it adds to "
-             "computing; the closed form takes the longer of both.",
-             name);
+        warn_of(warnings, name,
+                "loading is inside the step (no loader workers), so that in reality it adds to "
+                "computing; the closed form takes the longer of both.");
+    pass_on_notes(name, profile, warnings);
 }

@@ -158,7 +158,7 @@ static void a_sub_system_of_one_takes_the_others_bytes(void **state)
     c.profile[1].gradient_bytes = 5e6;
     cluster_forecast(&c);
     assert_near(c.forecast.payload_bytes, 5e6);
-    assert_true(cluster_warns(&c, "gradients' bytes are those of its buckets"));
+    assert_true(cluster_warns(&c, "gradients' bytes are those of the buckets"));
     c.profile[0].gradient_bytes = c.profile[1].gradient_bytes = 0;
     assert_false(cluster_try(&c));
     assert_non_null(strstr(c.e.text, "no profile holds the gradients' bytes"));
@@ -222,15 +222,30 @@ static void says_what_must_be_known_of_a_profile(void **state)
     c.profile[0].bytes_measured = true;
     c.profile[0].interface_bytes = 1.5 * c.profile[0].bytes_sent;
     c.profile[1].bytes_read = 3e3;
-    c.profile[1].profiler_ratio = 1.25;
+    c.profile[1].note_line = (const char *[]){"the loader had no worker"};
+    c.profile[1].n_notes = 1;
+    c.profile[1].device_type = "c";
     c.profile[1].bytes_measured = false;
     cluster_forecast(&c);
-    assert_true(cluster_warns(&c, "a: its profile is assumed"));
+    assert_true(cluster_warns(&c, "a: the profile is assumed"));
     assert_true(cluster_warns(&c, "share a host"));
     assert_true(cluster_warns(&c, "3 kB came from storage"));
     assert_true(cluster_warns(&c, "+50 % off"));
-    assert_true(cluster_warns(&c, "slowed the step by 25 %"));
+    assert_true(cluster_warns(&c, "b: the loader had no worker."));
+    assert_true(cluster_warns(&c, "b: the profile p.json is that of a device type 'c'."));
     assert_true(cluster_warns(&c, "computed from the gradients' buckets"));
+    cluster_free(&c);
+}
+
+static void warns_once_where_types_share_a_fact(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    c.profile[0].assumed = c.profile[1].assumed = true;
+    cluster_forecast(&c);
+    assert_int_equal(c.forecast.n_warnings, 1);
+    assert_true(cluster_warns(&c, "a, b: the profile is assumed"));
     cluster_free(&c);
 }
 
@@ -248,9 +263,10 @@ static void forecasts_its_own_sub_systems(void **state)
     assert_near(t[0].self_forecast_s, 0.71);
     assert_near(t[0].self_error, 0.71 / 0.75 - 1);
     assert_near(t[1].self_forecast_s, 1.42);
-    assert_int_equal(c.forecast.n_warnings, 1);
+    assert_int_equal(c.forecast.n_warnings, 2);
     assert_true(cluster_warns(&c, "b: the closed form gives 1.42 s for its own sub-system, which "
                                   "took 2.50 s: 43 % too low"));
+    assert_true(cluster_warns(&c, "b: expect the forecast of the whole to be as far off"));
     cluster_stage(&c.profile[1], STAGE_STEP, 1);
     cluster_forecast(&c);
     assert_true(cluster_warns(&c, "42 % too high"));
@@ -420,6 +436,7 @@ int main(void)
         cmocka_unit_test(refuses_missing_stages_and_batches_all_at_once),
         cmocka_unit_test(a_loader_that_was_not_seen_counts_nothing),
         cmocka_unit_test(says_what_must_be_known_of_a_profile),
+        cmocka_unit_test(warns_once_where_types_share_a_fact),
         cmocka_unit_test(forecasts_its_own_sub_systems),
         cmocka_unit_test(forecasts_the_mixed_ring_of_its_sub_systems),
         cmocka_unit_test(says_why_it_cannot_forecast_a_sub_system),
