@@ -62,26 +62,36 @@ static size_t read_profiles(struct workspace *w, struct profile *profile)
     return n;
 }
 
-static bool show_run(struct arena *arena, const char *path, const struct options *options,
-                     struct error *e)
+static bool print_run(struct workspace *w, const struct options *options,
+                      const struct network *network, struct error *e)
 {
-    char *job_file[] = {path_join(arena, path, "job.yaml")};
-    const struct options of_job = {.run = path, .args = job_file, .n_args = 1};
+    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
+    size_t n_profiles = read_profiles(w, profile);
+    struct forecast forecast;
+    struct error missing = {0};
+    struct text out = {0};
+    bool known = workspace_forecast(w, &forecast, &missing);
+    if (options->json && !known) {
+        *e = missing;
+        return false;
+    }
+    if (options->json)
+        report_forecast_json(&forecast, &out);
+    else
+        report_run_text(&w->job, profile, n_profiles, network, known ? &forecast : NULL,
+                        missing.text, &out);
+    bool ok = workspace_print(options, &out, e);
+    error_clear(&missing);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_run(const char *path, const struct options *options, struct error *e)
+{
     struct workspace w;
     struct network *network = NULL;
-    struct text out = {0};
-    bool ok = workspace_open(&w, &of_job, e) && workspace_network(&w, &network, e);
-    if (ok) {
-        struct profile *profile = ARENA_ARRAY(&w.arena, (size_t)w.job.n_types, struct profile);
-        size_t n_profiles = read_profiles(&w, profile);
-        struct forecast forecast;
-        struct error incomplete = {0};
-        bool known = workspace_forecast(&w, &forecast, &incomplete);
-        error_clear(&incomplete);
-        report_run_text(&w.job, profile, n_profiles, network, known ? &forecast : NULL, &out);
-        ok = workspace_print(options, &out, e);
-    }
-    text_free(&out);
+    bool ok = workspace_open_run(&w, path, e) && workspace_network(&w, &network, e) &&
+              print_run(&w, options, network, e);
     workspace_close(&w);
     return ok;
 }
@@ -119,7 +129,7 @@ static bool show_file(struct arena *arena, const char *path, const struct option
         if (!is)
             continue;
         if (options->json && !kind[i].has_json) {
-            error_set(e, ERROR_USAGE, "%s: --json shows profiles only", path);
+            error_set(e, ERROR_USAGE, "%s: --json shows profiles and runs only", path);
             return false;
         }
         return kind[i].show(arena, path, options, e);
@@ -136,8 +146,12 @@ static bool run(const struct options *options, struct error *e)
     struct arena arena = {0};
     struct stat st;
     const char *path = options->args[0];
+    if (strcmp(path, "-") == 0) {
+        error_set(e, ERROR_USAGE, "show takes the name of a file or a run's folder, not '-'");
+        return false;
+    }
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    bool ok = folder ? show_run(&arena, path, options, e) : show_file(&arena, path, options, e);
+    bool ok = folder ? show_run(path, options, e) : show_file(&arena, path, options, e);
     arena_free(&arena);
     return ok;
 }

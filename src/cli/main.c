@@ -1,11 +1,11 @@
 /* foretrain's main: finds the command, runs it, prints what failed and turns it into the exit
  * status. */
 #include <argp.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -50,6 +50,10 @@ static const struct command *find_command(const char *name)
 
 static int unknown_command(const char *name)
 {
+    if (name[0] == '-') {
+        fprintf(stderr, "foretrain: '%s' stands before the command; see 'foretrain help'\n", name);
+        return ERROR_USAGE;
+    }
     const char *word[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
         word[i] = table[i]->name;
@@ -63,7 +67,7 @@ static int unknown_command(const char *name)
 
 static int show_help(int argc, char **argv)
 {
-    if (argc < 2) {
+    if (argc < 2 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
         return 0;
     }
@@ -83,8 +87,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     options_parse(command, argc, argv, &options);
     console_start(options.quiet);
     struct error e = {0};
-    if (command->run(&options, &e) && (fflush(stdout) != 0 || ferror(stdout)))
-        error_set(&e, ERROR_FILE, "cannot write to standard output");
+    command->run(&options, &e);
     console_finish();
     int status = (int)e.kind;
     if (e.kind != ERROR_NONE)
@@ -93,9 +96,29 @@ static int run_command(const struct command *command, int argc, char **argv)
     return console_interrupted() ? 128 + console_interrupted() : status;
 }
 
+/* argp's help ends the program too: so the last word is said when it ends. */
+static void finish_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    fputs("foretrain: cannot write to standard output\n", stderr);
+    _exit(ERROR_FILE);
+}
+
+static bool asks_for_help(const char *word)
+{
+    static const char *const help[] = {"help", "--help", "-h", "-?", "--usage"};
+    for (size_t i = 0; i < sizeof help / sizeof *help; i++) {
+        if (strcmp(help[i], word) == 0)
+            return true;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     argp_err_exit_status = ERROR_USAGE;
+    atexit(finish_output);
     signal(SIGPIPE, SIG_IGN);
     const char *word = argc > 1 ? argv[1] : "";
     if (argc < 2) {
@@ -106,8 +129,7 @@ int main(int argc, char **argv)
         puts(argp_program_version);
         return 0;
     }
-    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
-        strcmp(word, "-?") == 0)
+    if (asks_for_help(word))
         return show_help(argc - 1, argv + 1);
     const struct command *command = find_command(word);
     return command ? run_command(command, argc - 1, argv + 1) : unknown_command(word);

@@ -39,6 +39,45 @@ bool workspace_open(struct workspace *w, const struct options *options, struct e
     return true;
 }
 
+/* The absolute path of the job, by which a run finds the job's files again. */
+static bool keep_origin(struct workspace *w, struct error *e)
+{
+    const char *file = strcmp(w->job.file, "-") == 0 ? "job" : w->job.file;
+    const char *slash = strrchr(file, '/');
+    char *folder = NULL;
+    if (!path_absolute(&w->arena, w->job.folder, &folder, e))
+        return false;
+    const char *origin = path_join(&w->arena, folder, slash ? slash + 1 : file);
+    return file_write(workspace_path(w, "job.origin"), origin, strlen(origin), e);
+}
+
+/* Where a run's job came from; its copy in the run where that is not known. */
+static char *read_origin(struct workspace *w, char *copy)
+{
+    enum { LONGEST = 1 << 16 };
+    struct error none = {0};
+    char *origin = NULL;
+    size_t length = 0;
+    bool known =
+        file_read(&w->arena, workspace_path(w, "job.origin"), LONGEST, &origin, &length, &none);
+    error_clear(&none);
+    return known && length && strlen(origin) == length ? origin : copy;
+}
+
+bool workspace_open_run(struct workspace *w, const char *folder, struct error *e)
+{
+    enum { LARGEST = 16 << 20 };
+    *w = (struct workspace){.run = folder};
+    char *text = NULL, *copy = workspace_path(w, "job.yaml");
+    size_t length = 0;
+    if (!file_read(&w->arena, copy, LARGEST, &text, &length, e)) {
+        error_hint(e, "a run's folder holds the job.yaml that it was made from");
+        return false;
+    }
+    const char *origin = read_origin(w, copy);
+    return job_parse(&w->arena, text, length, origin, path_folder(&w->arena, origin), &w->job, e);
+}
+
 void workspace_close(struct workspace *w)
 {
     arena_free(&w->arena);
@@ -89,7 +128,8 @@ static bool lock(struct workspace *w, struct error *e)
 bool workspace_claim(struct workspace *w, struct error *e)
 {
     return file_make_folders(w->run, e) && lock(w, e) &&
-           file_write(workspace_path(w, "job.yaml"), w->job.text, strlen(w->job.text), e);
+           file_write(workspace_path(w, "job.yaml"), w->job.text, strlen(w->job.text), e) &&
+           keep_origin(w, e);
 }
 
 bool workspace_measure(struct workspace *w, bool again, struct error *e)
@@ -129,7 +169,10 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
                    type->name);
         return false;
     }
-    return profile_read(&w->arena, path, profile, e);
+    if (profile_read(&w->arena, path, profile, e))
+        return true;
+    error_in(e, "device type '%s'", type->name);
+    return false;
 }
 
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
@@ -149,14 +192,21 @@ bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct e
            forecast_make(&w->arena, &w->job, profile, network, forecast, e);
 }
 
-static bool keep(struct workspace *w, const char *name, const struct text *text, struct error *e)
+/* A folder that cannot be written to, such as somebody else's, takes no forecast away. */
+static void keep_forecast(struct workspace *w, const struct text *json, const struct text *table)
 {
-    return file_write(workspace_path(w, name), text->data, text->length, e);
+    struct error e = {0};
+    if (!file_exists(w->run))
+        return;
+    if (!file_write(workspace_path(w, "forecast.json"), json->data, json->length, &e) ||
+        !file_write(workspace_path(w, "forecast.txt"), table->data, table->length, &e))
+        console_warn(e.text);
+    error_clear(&e);
 }
 
 bool workspace_print(const struct options *options, const struct text *text, struct error *e)
 {
-    if (options->output)
+    if (options->output && strcmp(options->output, "-") != 0)
         return file_write(options->output, text->data, text->length, e);
     fwrite(text->data, 1, text->length, stdout);
     return true;
@@ -170,9 +220,8 @@ bool workspace_show_forecast(struct workspace *w, const struct options *options,
     report_forecast_json(forecast, &json);
     if (options->csv)
         report_forecast_csv(forecast, &w->job, &csv);
-    bool ok = !file_exists(w->run) ||
-              (keep(w, "forecast.json", &json, e) && keep(w, "forecast.txt", &table, e));
-    ok = ok && workspace_print(options, options->csv ? &csv : options->json ? &json : &table, e);
+    keep_forecast(w, &json, &table);
+    bool ok = workspace_print(options, options->csv ? &csv : options->json ? &json : &table, e);
     if (ok && (options->json || options->csv)) {
         for (size_t i = 0; i < forecast->n_warnings; i++)
             console_warn(forecast->warning[i]);

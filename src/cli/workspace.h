@@ -23,6 +23,10 @@ struct workspace {
 
 /* Reads the job that the command line names. Call workspace_close in any case. */
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e);
+
+/* The same for the copy of a job that a run's folder holds. */
+bool workspace_open_run(struct workspace *w, const char *folder, struct error *e);
+
 void workspace_close(struct workspace *w);
 
 /* The worker's folder: FORETRAIN_WORKER where it is set, else the one that belongs to this program.

@@ -117,9 +117,16 @@ static void print_profiles(const struct profile *profile, size_t n, struct text 
     grid_print(&grid, out);
 }
 
+static void print_why(const char *why, struct text *out)
+{
+    struct arena scratch = {0};
+    text_format(out, "\nNo forecast yet:\n%s\n", text_printable(&scratch, why, 1));
+    arena_free(&scratch);
+}
+
 void report_run_text(const struct job *job, const struct profile *profile, size_t n_profiles,
                      const struct network *network, const struct forecast *forecast,
-                     struct text *out)
+                     const char *why_no_forecast, struct text *out)
 {
     report_job_text(job, out);
     print_profiles(profile, n_profiles, out);
@@ -130,5 +137,7 @@ void report_run_text(const struct job *job, const struct profile *profile, size_
     if (forecast) {
         text_add(out, "\n");
         report_forecast_text(forecast, out);
+    } else if (why_no_forecast) {
+        print_why(why_no_forecast, out);
     }
 }

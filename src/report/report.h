@@ -25,10 +25,10 @@ void report_profile_text(const struct profile *profile, struct text *out);
 void report_network_text(const struct network *network, struct text *out);
 void report_job_text(const struct job *job, struct text *out);
 
-/* A run's folder: its job, what was measured, its forecast (may be NULL). `profile` [n_profiles].
- */
+/* A run's folder: its job, what was measured, its forecast or, where that is NULL, why there is
+ * none. `profile` [n_profiles]. */
 void report_run_text(const struct job *job, const struct profile *profile, size_t n_profiles,
                      const struct network *network, const struct forecast *forecast,
-                     struct text *out);
+                     const char *why_no_forecast, struct text *out);
 
 #endif

@@ -120,7 +120,7 @@ static void a_run_shows_job_profiles_network_and_forecast(void **state)
     c.profile[0] = cluster_profile("a", 16, 0.1, 0.01, 4e6);
     cluster_stage(&c.profile[0], STAGE_STEP, 2.2);
     cluster_forecast(&c);
-    report_run_text(&c.job, c.profile, 1, &c.network, &c.forecast, &out);
+    report_run_text(&c.job, c.profile, 1, &c.network, &c.forecast, NULL, &out);
     static const char *const parts[] = {
         "lab: 2 devices in a ring, as listed\n",
         "Data:        /data, 3,200 samples, 110 kB a sample\n",
