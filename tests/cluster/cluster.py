@@ -12,7 +12,7 @@ import subprocess
 
 from testbed import config as configuration
 from testbed import place as places
-from testbed import secure_shell
+from testbed import secure_shell, slurm
 from testbed.config import CONTROL, ConfigError
 from testbed.cpu import Groups
 from testbed.entry import enter_command, home, write_entry, write_names
@@ -98,6 +98,9 @@ class Cluster:
             write_entry(self._place, self._config, name, self._wires.namespace(name), self._groups.path(name))
         write_entry(self._place, self._config, CONTROL, None, self._groups.path(CONTROL))
         secure_shell.start(self._place, self._config.hosts.values(), self.subnet)
+        if self._config.slurm:
+            slurm.make(self._place, self._config, self.subnet)
+            slurm.start(self._place, self._config)
 
     def down(self):
         """Remove every trace."""
@@ -121,11 +124,20 @@ class Cluster:
         """The file for `ssh -F`."""
         return self._place.path("ssh_config")
 
+    @property
+    def slurm_conf(self):
+        """The file for SLURM_CONF."""
+        return slurm.conf(self._place)
+
     def host(self, name):
         """A host's Host: type, cpu, number."""
         if name not in self._config.hosts:
             raise ConfigError(f"no host {name!r}; there are {', '.join(self.hosts)}")
         return self._config.hosts[name]
+
+    def _check_host(self, host):
+        if host != CONTROL:
+            self.host(host)
 
     def address(self, host):
         return self.host(host).address(self.subnet)
@@ -136,8 +148,7 @@ class Cluster:
 
     def command(self, host, *argv):
         """The command that, run on this machine, is `argv` on a host."""
-        if host != CONTROL:
-            self.host(host)
+        self._check_host(host)
         return enter_command(self._place, host, *argv)
 
     def exec(self, host, *argv, timeout=60, check=True, **options):
@@ -148,8 +159,18 @@ class Cluster:
         return subprocess.run(self.command(host, *argv), timeout=timeout, check=check, **options)
 
     def popen(self, host, *argv, **options):
-        """Start a program on a host: a Popen, whose pid is the program's."""
-        return subprocess.Popen(self.command(host, *argv), **options)
+        """Start a program on a host: a Popen, whose pid is the program's. Returns when it runs there."""
+        self._check_host(host)
+        running, ready = os.pipe()
+        try:
+            started = subprocess.Popen(
+                enter_command(self._place, host, *argv, ready=ready), pass_fds=(ready, *options.pop("pass_fds", ())), **options
+            )
+        finally:
+            os.close(ready)
+            with open(running, "rb") as ends:
+                ends.read()
+        return started
 
     def all_counters(self, host):
         """{interface: counters} of a host; see `counters`."""
@@ -207,6 +228,8 @@ class Cluster:
     def start_host(self, host):
         """Start the daemons of a host that was killed."""
         secure_shell.start(self._place, [self.host(host)], self.subnet)
+        if self._config.slurm:
+            slurm.start_hosts(self._place, [self.host(host)])
 
     def give_other_host_key(self, host):
         """From now on the known key of a host is not the one that it has."""

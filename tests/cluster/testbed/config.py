@@ -63,6 +63,10 @@ class Config:
         """The pairs of hosts that a wire of their own joins, each once."""
         return [(one, other) for one, other in itertools.combinations(self.hosts, 2) if (one, other) in self.rates]
 
+    def joined(self, host, peer):
+        """Whether a wire or an uplink joins two hosts."""
+        return (host, peer) in self.rates or any(uplink.joins(host, peer) for uplink in self.uplinks)
+
     def wire(self, host, peer):
         """The interface of a host on the way to a peer."""
         _expect(host in self.hosts, f"no host {host!r}; there are {', '.join(self.hosts)}")
@@ -116,6 +120,11 @@ def _hosts(types):
 def _rate(text):
     _expect(isinstance(text, str) and _RATE.fullmatch(text), f"{text!r} is no rate; one looks like 150mbit")
     return text
+
+
+def bits_per_second(rate):
+    """A rate of the configuration as a number."""
+    return round(float(rate[:-4]) * {"k": 1e3, "m": 1e6, "g": 1e9}[rate[-4]])
 
 
 def _uplink(entry, hosts):

@@ -7,6 +7,9 @@ import time
 from .run import RunError, wait_until
 
 _PERIOD_US = 10000
+# Of the processors' time in dispute, against what else the machine does: 64 and 100 times a usual process.
+_SHARES_V1 = 65536
+_WEIGHT_V2 = 10000
 
 
 def _mounts():
@@ -55,12 +58,20 @@ class Groups:
 
     def make(self, host, cpu):
         """A host's group; `cpu` is its share of one core, or None."""
-        os.makedirs(self._folder, exist_ok=True)
+        if not self.exist():
+            self._make_folder()
+        os.mkdir(self.path(host))
+        self.limit(host, cpu)
+
+    def _make_folder(self):
+        """The hosts' common group, whose processes go first, so that a share is what they get."""
+        os.mkdir(self._folder)
         if self._version == 2:
             _write(f"{self._root}/cgroup.subtree_control", "+cpu")
             _write(f"{self._folder}/cgroup.subtree_control", "+cpu")
-        os.makedirs(self.path(host), exist_ok=True)
-        self.limit(host, cpu)
+            _write(f"{self._folder}/cpu.weight", str(_WEIGHT_V2))
+        else:
+            _write(f"{self._folder}/cpu.shares", str(_SHARES_V1))
 
     def limit(self, host, cpu):
         quota = None if cpu is None else round(cpu * _PERIOD_US)

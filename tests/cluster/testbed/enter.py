@@ -1,7 +1,7 @@
-"""Becomes a program on a host of the cluster: `enter.py [--detach LOG] ENTRY ARGV...`.
+"""Becomes a program on a host of the cluster: `enter.py [--detach LOG | --ready DESCRIPTOR] ENTRY ARGV...`.
 
 ENTRY is a JSON file with the host's network namespace (null: this machine's), name, what is mounted where, control
-group and environment. Mounts and name are private to the program and its children, so nothing of them outlives it.
+group and environment. DESCRIPTOR is closed once the program runs there. Mounts and name are private to the program and its children, so nothing of them outlives it.
 """
 
 import ctypes
@@ -91,6 +91,9 @@ def _main(arguments):
     log = None
     if arguments[0] == "--detach":
         log, arguments = arguments[1], arguments[2:]
+    elif arguments[0] == "--ready":
+        os.set_inheritable(int(arguments[1]), False)
+        arguments = arguments[2:]
     try:
         become(arguments[0], arguments[1:], log)
     except OSError as problem:

@@ -16,10 +16,11 @@ def entry_path(place, host):
     return place.host(host, "entry.json")
 
 
-def enter_command(place, host, *argv, log=None):
-    """The command that becomes `argv` on a host; with `log` as a daemon."""
-    detach = ["--detach", log] if log else []
-    return [sys.executable, "-ISB", _ENTER, *detach, entry_path(place, host), *argv]
+def enter_command(place, host, *argv, log=None, ready=None):
+    """The command that becomes `argv` on a host; with `log` as a daemon; `ready`: a descriptor, closed when it has."""
+    options = ["--detach", log] if log else []
+    options += ["--ready", str(ready)] if ready else []
+    return [sys.executable, "-ISB", _ENTER, *options, entry_path(place, host), *argv]
 
 
 def start_daemon(place, host, name, *argv):

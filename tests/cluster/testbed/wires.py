@@ -3,11 +3,14 @@
 import json
 import os
 
-from .config import CONTROL
+from .config import CONTROL, bits_per_second
 from .cpu import kill_all
 from .run import batch, run
 
 _SHAPE = "burst 64kb latency 20ms"
+_BURST_BYTES = 65536
+_QUEUE_S = 0.02
+_QUANTUM_BYTES = 3028
 _FOREVER = 8640000
 _CONTROL_NUMBER = 254
 
@@ -55,8 +58,9 @@ class Wires:
         if config.uplinks:
             self._add("switch")
         for index, uplink in enumerate(config.uplinks):
-            self._make_uplink(index, uplink)
+            self._make_uplink(config, subnet, index, uplink)
         for host in config.hosts.values():
+            self._introduce(config, host, subnet)
             self._join_control(host, subnet)
 
     def _add(self, host):
@@ -69,9 +73,8 @@ class Wires:
 
     def _make_host(self, host, subnet):
         self._add(host.name)
-        mac = "02:09:" + ":".join(f"{int(part):02x}" for part in host.address(subnet).split("."))
         batch("ip", [
-            f"link add host0 address {mac} type bridge ageing_time {_FOREVER}",
+            f"link add host0 address {_mac(host, subnet)} type bridge forward_delay 0 ageing_time {_FOREVER}",
             f"address add {host.address(subnet)}/24 dev host0",
             "link set host0 up",
         ], "-n", self.namespace(host.name))
@@ -101,26 +104,56 @@ class Wires:
         else:
             batch("tc", [f"qdisc replace dev {interface} root tbf rate {rate} {_SHAPE}"], "-n", namespace)
 
-    def _make_uplink(self, index, uplink):
+    def _share(self, host, interface, uplink, senders):
+        """Limit what goes through an interface, and share it evenly between those who send at the moment."""
+        rate_bps = bits_per_second(uplink.rate)
+        limit_bytes = round(_BURST_BYTES + rate_bps / 8 * _QUEUE_S)
+        shape = f"ceil {rate_bps}bit burst {_BURST_BYTES} cburst {_BURST_BYTES} quantum {_QUANTUM_BYTES}"
+        lines = [
+            f"qdisc replace dev {interface} root handle 1: htb default ffff",
+            f"class add dev {interface} parent 1: classid 1:fffe htb rate {rate_bps}bit {shape}",
+            f"class add dev {interface} parent 1:fffe classid 1:ffff htb rate 8kbit {shape}",
+        ]
+        for number, sender in enumerate(senders, 1):
+            lines += [
+                f"class add dev {interface} parent 1:fffe classid 1:{number:x} htb rate {rate_bps // len(senders)}bit {shape}",
+                f"qdisc add dev {interface} parent 1:{number:x} bfifo limit {limit_bytes}",
+                f"filter add dev {interface} parent 1: protocol ip u32 match ip src {sender}/32 flowid 1:{number:x}",
+            ]
+        batch("tc", lines, "-n", self.namespace(host))
+
+    def _make_uplink(self, config, subnet, index, uplink):
         """Groups of hosts, each at a bridge of its own, whose one shaped wire leads to the core."""
         at_switch, core = self.namespace("switch"), f"u{index}core"
-        batch("ip", [f"link add {core} type bridge", f"link set {core} up"], "-n", at_switch)
+        members = [host for group in uplink.groups for host in group]
+        batch("ip", [f"link add {core} type bridge forward_delay 0", f"link set {core} up"], "-n", at_switch)
         for number, group in enumerate(uplink.groups):
             bridge = f"u{index}g{number}"
             batch("ip", [
-                f"link add {bridge} type bridge", f"link set {bridge} up",
+                f"link add {bridge} type bridge forward_delay 0", f"link set {bridge} up",
                 f"link add {bridge}up type veth peer name {bridge}down",
             ], "-n", at_switch)
             self._plug("switch", f"{bridge}up", bridge, "off")
             self._plug("switch", f"{bridge}down", core, "off")
-            self.shape("switch", f"{bridge}up", uplink.rate)
-            self.shape("switch", f"{bridge}down", uplink.rate)
+            for interface in (f"{bridge}up", f"{bridge}down"):
+                self._share("switch", interface, uplink, [config.hosts[host].address(subnet) for host in members])
             for host in group:
                 port = f"u{index}-{host}"
                 run("ip", "link", "add", f"up{index}", "netns", self.namespace(host), "type", "veth",
                     "peer", "name", port, "netns", at_switch)
                 self._plug(host, f"up{index}")
                 self._plug("switch", port, bridge)
+
+    def _introduce(self, config, host, subnet):
+        """Tell a host its peers' addresses for good: a link that is cut is silent, and works at once when it is mended."""
+        there, peers = self.namespace(host.name), config.hosts.values()
+        peers = [peer for peer in peers if peer != host and config.joined(host.name, peer.name)]
+        batch("ip", [
+            f"neighbour replace {peer.address(subnet)} lladdr {_mac(peer, subnet)} dev host0 nud permanent" for peer in peers
+        ], "-n", there)
+        batch("bridge", [
+            f"fdb replace {_mac(peer, subnet)} dev {config.wire(host.name, peer.name)} master static" for peer in peers
+        ], "-n", there)
 
     def _join_control(self, host, subnet):
         """An interface at each end, with routes to these two addresses only."""
@@ -148,6 +181,10 @@ class Wires:
             for interface in _wires_of(namespace):
                 run("ip", "-n", namespace, "link", "del", interface, check=False)
             run("ip", "netns", "delete", namespace)
+
+
+def _mac(host, subnet):
+    return "02:09:" + ":".join(f"{int(part):02x}" for part in host.address(subnet).split("."))
 
 
 def control_interface(host, subnet):
