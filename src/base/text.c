@@ -69,6 +69,12 @@ const char *text_nearest(const char *text, const char *const *word, size_t n)
     return nearest;
 }
 
+const char *text_after_mark(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
+}
+
 void text_add_n(struct text *text, const char *addition, size_t length)
 {
     if (text->capacity - text->length < length + 1) {

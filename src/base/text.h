@@ -13,6 +13,9 @@
  */
 const char *text_nearest(const char *text, const char *const *word, size_t n);
 
+/* `text` behind a UTF-8 byte-order mark, where it begins with one. */
+const char *text_after_mark(const char *text);
+
 /* Text that grows; a zeroed struct is empty. `data` is NULL or ends with a zero. */
 struct text {
     char *data;

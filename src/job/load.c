@@ -183,11 +183,11 @@ bool job_parse(struct arena *arena, const char *text, size_t length, const char 
         .training = {.epochs = 1, .first = 20, .last = 100, .n_profiled = 20},
         .launcher = {.stall_timeout_s = 600},
     };
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    size_t skip = strncmp(draft.text, byte_order_mark, 3) == 0 ? 3 : 0;
+    const char *yaml = text_after_mark(draft.text);
+    length -= (size_t)(yaml - draft.text);
     struct reading r;
-    reading_start(&r, arena, text_printable(arena, file, 0), draft.text + skip, length - skip);
-    const struct node *root = yaml_tree_read(&r, draft.text + skip, length - skip);
+    reading_start(&r, arena, text_printable(arena, file, 0), yaml, length);
+    const struct node *root = yaml_tree_read(&r, yaml, length);
     if (root)
         read_job(&r, root, &draft);
     if (!reading_end(&r, e))

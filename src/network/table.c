@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 struct reader {
     const struct table *table;
     const char *text; /* the original, after the byte-order mark */
@@ -187,8 +189,7 @@ static size_t count_chars(const char *text, char a, char b)
 bool table_parse(struct arena *arena, const char *text, const char *file, struct table *table,
                  struct error *e)
 {
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
-        text += 3;
+    text = text_after_mark(text);
     struct table t = {.file = file};
     if (!choose_delimiter(&t, text, e))
         return false;

@@ -91,14 +91,16 @@ static bool read_stats(struct arena *arena, const struct node *node, struct stat
 }
 
 /* What is said of the samples must be true of them; samples are written with nine digits. */
-static bool check_samples(const struct node *node, const struct stats *said,
-                          const struct stats *found, struct error *e)
+static bool check_samples(const struct node *node, const struct stats *found, struct error *e)
 {
+    struct given_stats said = {0};
     struct node n = node_member(node, "n"), mean = node_member(node, "mean");
-    if (n.json && said->n != found->n)
-        return node_fail(&n, e, "n is %zu, but there are %zu samples", said->n, found->n);
-    if (fabs(said->mean - found->mean) > 1e-6 * found->mean)
-        return node_fail(&mean, e, "mean is %.9g, but that of the samples is %.9g", said->mean,
+    if (!read_object(NULL, node, stats_field, COUNT(stats_field), &said, e))
+        return false;
+    if (n.json && (size_t)said.n != found->n)
+        return node_fail(&n, e, "n is %d, but there are %zu samples", said.n, found->n);
+    if (mean.json && fabs(said.mean - found->mean) > 1e-6 * found->mean)
+        return node_fail(&mean, e, "mean is %.9g, but that of the samples is %.9g", said.mean,
                          found->mean);
     return true;
 }
@@ -124,11 +126,11 @@ static bool read_samples(struct arena *arena, const struct node *node, struct sa
     struct samples read = {.known = true};
     struct node values = node_member(node, "samples"), mean = node_member(node, "mean");
     struct stats said = {0};
-    if (values.json && !read_sample_values(arena, node, &read, e))
+    if (values.json &&
+        (!read_sample_values(arena, node, &read, e) || !check_samples(node, &read.stats, e)))
         return false;
     if (mean.json || !values.json) {
-        if (!read_stats(arena, node, &said, e) ||
-            (values.json && !check_samples(node, &said, &read.stats, e)))
+        if (!read_stats(arena, node, &said, e))
             return false;
         if (values.json)
             said.n = read.stats.n;
@@ -557,7 +559,9 @@ static bool read_root(struct arena *arena, const struct node *root, struct profi
 bool profile_parse(struct arena *arena, const char *text, size_t length, const char *file,
                    struct profile *profile, struct error *e)
 {
-    struct source source = {.file = file, .text = text, .length = length, .first_line = 1};
+    const char *content = length >= 3 ? text_after_mark(text) : text;
+    length -= (size_t)(content - text);
+    struct source source = {.file = file, .text = content, .length = length, .first_line = 1};
     json_t *json = NULL;
     if (!node_load(&source, &json, e))
         return false;

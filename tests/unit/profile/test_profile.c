@@ -117,6 +117,12 @@ static void computes_the_mean_from_samples_where_it_is_not_given(void **state)
     assert_true(forward->value[2] == 6);
 }
 
+static void reads_a_file_with_a_byte_order_mark(void **state)
+{
+    struct fixture *f = *state;
+    assert_read(f, "\xef\xbb\xbf" BY_HAND);
+}
+
 static void leaves_keys_unlike_any_other_to_later_versions(void **state)
 {
     struct fixture *f = *state;
@@ -191,6 +197,8 @@ static void refuses_values_that_cannot_be(void **state)
          "a100.json:9:30: samples must not be empty: leave out what is not known"},
         {"{\"mean\": 0.031}", "{\"mean\": 2, \"samples\": [1, 2]}",
          "a100.json:9:27: mean is 2, but that of the samples is 1.5"},
+        {"{\"mean\": 0.031}", "{\"n\": 3, \"samples\": [1, 2]}",
+         "a100.json:9:24: n is 3, but there are 2 samples"},
         {"{\"mean\": 0.031}", "{\"mean\": 1.5, \"n\": 3, \"samples\": [1, 2]}",
          "a100.json:9:37: n is 3, but there are 2 samples"},
         {"{\"mean\": 0.031}", "{\"mean\": 2, \"max\": 1}",
@@ -382,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reads_what_a_person_must_write_and_no_more),
         TEST(takes_gradient_bytes_instead_of_sent_bytes),
+        TEST(reads_a_file_with_a_byte_order_mark),
         TEST(computes_the_mean_from_samples_where_it_is_not_given),
         TEST(leaves_keys_unlike_any_other_to_later_versions),
         TEST(names_the_key_that_was_meant),
