@@ -110,6 +110,13 @@ class Refusals(unittest.TestCase):
     def test_no_ddp(self):
         self.refuse("no-ddp", "13 optimizer steps and no DistributedDataParallel was used")
 
+    def test_a_forward_past_ddp(self):
+        self.refuse(
+            "bypass",
+            "13 optimizer steps and DistributedDataParallel's forward was never called in training mode (the module inside "
+            "it is called, or it is in eval mode)",
+        )
+
     def test_data_parallel_by_name(self):
         self.refuse(
             "data-parallel", "torch.nn.DataParallel cannot be watched: foretrain measures DistributedDataParallel"

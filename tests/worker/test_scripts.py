@@ -181,7 +181,61 @@ class SpawnedRanks(ScriptTest):
         self.assertEqual(records[0].one("model")["loss"], "mse")
 
 
+class ForkedRanks(ScriptTest):
+    def test_forked_after_torch_was_imported(self):
+        records = run(*script("forked.py", free_port()), one_process=True)
+        for record in records:
+            self.check_window(record)
+        self.check_bytes(records[0])
+
+    def test_a_crash_in_a_child_is_named(self):
+        with Launch(script("forked.py", free_port(), "crash"), one_process=True) as launch:
+            self.assertEqual(launch.wait(), [1])
+            self.assertEqual(
+                launch.partial_record().lines[-1]["text"],
+                "the script failed: ValueError: bad batch; 6 iterations were done, the window needs 12 (4 to 12 are counted)",
+            )
+
+
 class OtherLoops(ScriptTest):
+    def test_a_gpt_without_a_loader(self):
+        with Launch(script("gpt.py"), last=16) as launch:
+            self.assertEqual(launch.wait(), [0, 0], launch.output())
+            record, output = launch.record(), launch.output()
+        self.check_bytes(record)
+        self.assertEqual([line["i"] for line in record.iterations if line["edge"]], [7, 14])
+        own_s = [float(line.split("time ")[1][:-2]) / 1e3 for line in output.splitlines() if line.startswith("iter")]
+        inner = record.inner(3, 16)
+        for line in inner:
+            self.assertEqual((line["micro_batches"], line["samples"]), (3, None))
+            self.assertTrue(0 < line["backward_unsynced_s"] < line["backward_s"])
+        self.assertAlmostEqual(sum(line["step_s"] for line in record.iterations[2:]) / sum(own_s[2:16]), 1, delta=0.1)
+        self.assertLess(sum(line["rest_s"] for line in inner) / sum(line["step_s"] for line in inner), 0.1)
+
+    def test_a_trainer_with_lists_of_samples_a_teacher_and_two_backwards(self):
+        record = run(*script("trainer.py"))[0]
+        self.check_window(record)
+        self.check_bytes(record)
+        self.assertEqual([line["i"] for line in record.iterations if line["edge"]], [])
+        (detector,) = record.one("model")["modules"]
+        for line in record.iterations[1:]:
+            self.assertEqual((line["micro_batches"], line["samples"]), (1, 8))
+            reduced = sum(bucket["bytes"] for bucket in line["buckets"])
+            self.assertEqual(reduced, detector["gradient_bytes"]["float32"])
+            self.assertEqual([each["op"] for each in line["collectives"]], ["all_gather"] * 2)
+        self.assertEqual(record.one("loader")["samples_fetched"], 9 * 8)
+
+    def test_a_loader_that_a_thread_reads_ahead(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = run(*script("prefetched.py", os.path.join(folder, "store")), n=1)[0]
+        self.check_window(record)
+        loader = record.one("loader")
+        self.assertEqual((loader["workers"], loader["batch_size"]), (0, 20))
+        self.assertTrue(0.02 <= mean(loader["fetch_s"]) < 0.06, loader["fetch_s"])
+        self.assertTrue(any("read by a thread of its own" in note for note in record.notes), record.notes)
+        for line in record.iterations:
+            self.assertEqual((line["micro_batches"], line["edge"]), (1, False))
+
     def test_an_iterable_dataset_with_a_worker(self):
         record = run(*script("iterable.py"))[0]
         self.check_window(record)

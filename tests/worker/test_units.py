@@ -120,7 +120,7 @@ class Clocks(unittest.TestCase):
         tape = Tape()
         for stage in ("wait", "rest", "forward", "backward", "rest", "optimizer", "rest"):
             tape.switch(stage, device.mark())
-        call = Backward(True, tape.stages[3][1])
+        call = Backward(tape.stages[3][1])
         bucket = Bucket(0, "net", 100, device.mark())
         bucket.done = device.mark()
         call.buckets.append(bucket)
@@ -163,7 +163,7 @@ class Tapes(unittest.TestCase):
         tape = Tape()
         tape.switch("backward", 0.0)
         for begin_s in (0.0, 10.0):
-            call = Backward(True, begin_s)
+            call = Backward(begin_s)
             call.first_operator = begin_s + 0.25
             bucket = Bucket(0, "net", 8, begin_s + 1.0)
             bucket.done = begin_s + 2.0

@@ -8,11 +8,13 @@ import os
 import sys
 import threading
 import time
+import traceback
 
 from foretrain_worker import install
 
 _GRACE_S = 5.0
 _POLL_S = 0.02
+_LINE_LENGTH = 300
 
 
 class WindowComplete(SystemExit):
@@ -34,16 +36,24 @@ def watch_failures(watch):
     report, leave = sys.excepthook, sys.exit
 
     def remember_then_report(kind, value, trace):
-        _Exit.failure = "the script failed: %s: %s" % (kind.__name__, value)
+        _Exit.failure = _failure_of(value)
         report(kind, value, trace)
 
     def remember_then_exit(status=None):
         if status not in (None, 0) and watch.in_rank_process():
-            _Exit.failure = "the script exited with status %s" % (status,)
+            _Exit.failure = _failure_of(sys.exc_info()[1]) or "the script exited with status %s" % (status,)
         leave(status)
 
     sys.excepthook = remember_then_report
     sys.exit = remember_then_exit
+
+
+def _failure_of(exception):
+    """The exception in one line, or None where there is none."""
+    if exception is None or isinstance(exception, SystemExit):
+        return None
+    line = traceback.format_exception_only(type(exception), exception)[-1].splitlines()[0]
+    return "the script failed: " + (line if len(line) <= _LINE_LENGTH else line[:_LINE_LENGTH] + "...")
 
 
 def watch_exit_of_root():
@@ -52,7 +62,10 @@ def watch_exit_of_root():
 
 
 def watch_exit_of_child(watch):
-    """In a rank that the script spawned itself: multiprocessing's children run no atexit handlers."""
+    """In a rank that the script started itself: multiprocessing's children run no atexit handlers.
+
+    An exception that ends such a child has not been reported yet when they run.
+    """
     if not install.is_root():
         from multiprocessing import util
 
@@ -63,9 +76,11 @@ def _at_exit():
     from foretrain_worker import watch as watches
 
     watch = watches.current
-    if _Exit.is_handled or (watch is not None and not watch.in_rank_process()):
+    is_ours = install.is_root() if watch is None else watch.in_rank_process()
+    if _Exit.is_handled or not is_ours:
         return
     _Exit.is_handled = True
+    _Exit.failure = _Exit.failure or _failure_of(sys.exc_info()[1])
     if watch is None:
         _report_without_torch(watches)
     elif watch.is_complete or watch.script_ended():
@@ -92,7 +107,8 @@ def _has_records(record_dir):
 
 def _reason(watch):
     """Why the window was not complete, in the user's words."""
-    ended, spec = _Exit.failure or "the script ended", watch.spec
+    spec = watch.spec
+    ended = _Exit.failure or "the script ended"
     if watch.rank is None:
         return ended + "; it never initialised torch.distributed"
     if not watch.record.is_open:

@@ -1,5 +1,7 @@
 """One iteration's line of the record, from the tape of what happened in it."""
 
+import collections
+
 from foretrain_worker import sockets
 
 
@@ -16,17 +18,20 @@ class Bucket:
 
 
 class Backward:
-    """One backward call. `synced` when gradients are all-reduced in it; `reduced` are the modules whose are."""
+    """One backward call. Times are marks of the clock."""
 
-    def __init__(self, synced, begin):
-        self.synced = synced
+    def __init__(self, begin):
         self.begin = begin
         self.end = None
         self.first_operator = None
         self.buckets = []
-        self.reduced = set()
         self.sent_before = None
         self.sent_after = None
+
+    @property
+    def synced(self):
+        """Whether gradients were all-reduced in it."""
+        return bool(self.buckets)
 
     def bytes_sent(self):
         return sockets.sent_between(self.sent_before, self.sent_after)
@@ -94,10 +99,16 @@ class Iteration:
         }
 
     def _batches(self):
-        """Mini-batches and samples of the training loader; without a loader one batch of unknown size."""
+        """Mini-batches and samples of the training loader.
+
+        A mini-batch is what a module's forward takes: fewer than the loader's where the script puts those together,
+        fewer than the forwards where one goes through a module several times, or through several modules.
+        """
         batches = [samples for loader, samples in self.tape.named("batch") if loader == self.loader]
-        known = batches and all(samples is not None for samples in batches)
-        return {"micro_batches": len(batches) or 1, "samples": sum(batches) if known else None}
+        forwards = collections.Counter(self.tape.named("forward")).values()
+        micro_batches = min([len(batches)] * bool(batches) + list(forwards), default=1)
+        known = batches and len(batches) == micro_batches and None not in batches
+        return {"micro_batches": micro_batches, "samples": sum(batches) if known else None}
 
 
 class Collective:

@@ -7,23 +7,27 @@ import weakref
 from foretrain_worker import clock
 from foretrain_worker.describe import tensors_in
 
-# Collectives of torch.distributed, each with the argument whose bytes it is handed.
+# Collectives of torch.distributed, each with the place and the name of the argument whose bytes it is handed.
 _COLLECTIVES = {
-    "all_reduce": 0, "all_reduce_coalesced": 0, "broadcast": 0, "reduce": 0, "all_gather": 1, "gather": 0,
-    "all_gather_into_tensor": 1, "_all_gather_base": 1, "reduce_scatter": 1, "reduce_scatter_tensor": 1,
-    "_reduce_scatter_base": 1, "all_to_all": 1, "all_to_all_single": 1, "scatter": 0, "send": 0, "recv": 0,
-    "isend": 0, "irecv": 0, "barrier": None,
+    "all_reduce": (0, "tensor"), "all_reduce_coalesced": (0, "tensors"), "broadcast": (0, "tensor"), "reduce": (0, "tensor"),
+    "all_gather": (1, "tensor"), "gather": (0, "tensor"), "all_gather_into_tensor": (1, "input_tensor"),
+    "_all_gather_base": (1, "input_tensor"), "reduce_scatter": (1, "input_list"), "reduce_scatter_tensor": (1, "input"),
+    "_reduce_scatter_base": (1, "input"), "all_to_all": (1, "input_tensor_list"), "all_to_all_single": (1, "input"),
+    "scatter": (0, "tensor"), "send": (0, "tensor"), "recv": (0, "tensor"), "isend": (0, "tensor"), "irecv": (0, "tensor"),
+    "barrier": (0, None),
 }
 
 
 def apply(watch):
     import torch.distributed as dist
     from torch.distributed import distributed_c10d
-    from torch.nn.parallel import DistributedDataParallel
+    from torch.nn.parallel import DistributedDataParallel, distributed
+    from foretrain_worker import refusals
 
     _patch_group(dist, distributed_c10d, watch)
     for name, argument in _COLLECTIVES.items():
         _patch_collective(dist, distributed_c10d, name, argument, watch)
+    refusals.refuse_uneven_inputs(distributed)
     hooks = BucketHooks(watch)
     _patch_build(DistributedDataParallel, dist, watch, hooks)
     _patch_forward(DistributedDataParallel, watch)
@@ -72,8 +76,9 @@ def _patch_collective(dist, distributed_c10d, name, argument, watch):
     def collective(*args, **kwargs):
         if not watch.is_mine() and watch.backward is None:
             return original(*args, **kwargs)
-        values = args[argument] if argument is not None and len(args) > argument else list(kwargs.values())
-        n_bytes = sum(map(tensor_bytes, tensors_in(values))) if argument is not None else 0
+        place, keyword = argument
+        values = args[place] if keyword and len(args) > place else kwargs.get(keyword)
+        n_bytes = sum(map(tensor_bytes, tensors_in(values)))
         begin_s = clock.now()
         result = original(*args, **kwargs)
         watch.collective(name.lstrip("_"), n_bytes, None if kwargs.get("async_op") else clock.now() - begin_s)
@@ -118,9 +123,7 @@ def _patch_forward(ddp_class, watch):
     def forward(self, *args, **kwargs):
         if not watch.is_mine():
             return original(self, *args, **kwargs)
-        depth, is_first = watch.forward_begins(
-            self, self.training, torch.is_grad_enabled(), self.require_backward_grad_sync
-        )
+        depth, is_first = watch.forward_begins(self, self.training, torch.is_grad_enabled())
         observing = watch.describer.during_forward(self) if is_first else contextlib.nullcontext()
         try:
             with observing:
@@ -166,7 +169,7 @@ class BucketHooks:
 
     def _handle(self, ddp, bucket):
         buffer = bucket.buffer()
-        noted = self._watch.bucket_ready(ddp, bucket.index(), tensor_bytes(buffer))
+        noted = self._watch.bucket_ready(ddp, bucket.index(), tensor_bytes(buffer), bucket.is_last())
         if ddp in self._own:
             state, hook = self._own[ddp]
             with self._watch.in_hook(noted):

@@ -5,11 +5,14 @@ their fetches to a side file of the record's folder, which the rank reads and de
 the same in all processes of a host.
 """
 
+import collections
+import contextlib
 import functools
 import glob
 import itertools
 import os
 import struct
+import threading
 import weakref
 
 from foretrain_worker import clock
@@ -19,6 +22,7 @@ _FETCH = struct.Struct("=ddq")
 _UNKNOWN = -1
 
 _side_file = None
+_fetching = threading.local()
 
 
 class LoaderInfo:
@@ -82,9 +86,10 @@ class WorkerStart:
 
     def __call__(self, worker_id):
         global _side_file
-        _side_file = os.open(
-            "%s%d" % (self._side_prefix, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
-        )
+        with contextlib.suppress(OSError):
+            _side_file = os.open(
+                "%s%d" % (self._side_prefix, os.getpid()), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+            )
         if self._original is not None:
             self._original(worker_id)
 
@@ -103,6 +108,7 @@ def apply(watch):
 
     _patch_iter(dataloader.DataLoader, watch, info_of)
     _patch_worker_start(dataloader._MultiProcessingDataLoaderIter, watch, info_of)
+    _patch_sampling(dataloader._BaseDataLoaderIter, dataloader._DatasetKind.Map)
     _patch_next(dataloader._BaseDataLoaderIter, watch)
     _patch_fetch(fetch._MapDatasetFetcher, watch)
     _patch_fetch(fetch._IterableDatasetFetcher, watch)
@@ -142,24 +148,51 @@ def _patch_worker_start(iterator_class, watch, info_of):
     iterator_class.__init__ = build
 
 
+def _patch_sampling(iterator_class, map_kind):
+    """Keep how many samples each batch to come was drawn of, in the order in which batches are delivered.
+
+    Not for an IterableDataset, which is asked for full batches and may give less.
+    """
+    reset, draw = iterator_class._reset, iterator_class._next_index
+    iterator_class._foretrain_drawn = ()
+
+    @functools.wraps(reset)
+    def start_again(self, *args, **kwargs):
+        self._foretrain_drawn = collections.deque()
+        return reset(self, *args, **kwargs)
+
+    @functools.wraps(draw)
+    def draw_and_count(self):
+        index = draw(self)
+        if self._dataset_kind == map_kind and isinstance(index, (list, tuple)):
+            self._foretrain_drawn = self._foretrain_drawn or collections.deque()
+            self._foretrain_drawn.append(len(index))
+        return index
+
+    iterator_class._reset, iterator_class._next_index = start_again, draw_and_count
+
+
 def _patch_next(iterator_class, watch):
     original = iterator_class.__next__
 
     @functools.wraps(original)
     def fetch_next(self):
         info = getattr(self, "_foretrain_info", None)
-        if info is None or not watch.is_mine():
+        if info is None or not watch.in_rank_process():
             return original(self)
-        token = watch.next_begins()
-        watch.fetching = info
+        token = watch.next_begins() if watch.is_mine() else watch.next_beside(info)
+        _fetching.info = info
         try:
             data = original(self)
         except StopIteration:
-            watch.next_stops(token)
+            if token is not None:
+                watch.next_stops(token)
             raise
         finally:
-            watch.fetching = None
-        watch.next_ends(token, info, _samples_in(data, info.batch_size))
+            _fetching.info = None
+        n_drawn = self._foretrain_drawn.popleft() if self._foretrain_drawn else None
+        if token is not None:
+            watch.next_ends(token, info, n_drawn or _samples_in(data, info.batch_size))
         return data
 
     iterator_class.__next__ = fetch_next
@@ -176,16 +209,18 @@ def _patch_fetch(fetcher_class, watch):
 
     @functools.wraps(original)
     def fetch(self, possibly_batched_index):
-        if _side_file is None and watch.fetching is None:
+        info = getattr(_fetching, "info", None)
+        if _side_file is None and info is None:
             return original(self, possibly_batched_index)
         begin_s = clock.now()
         data = original(self, possibly_batched_index)
         duration_s = clock.now() - begin_s
         samples = len(possibly_batched_index) if self.auto_collation else _UNKNOWN
         if _side_file is not None:
-            os.write(_side_file, _FETCH.pack(begin_s, duration_s, samples))
-        elif watch.is_mine():
-            watch.fetched(watch.fetching, begin_s, duration_s, samples)
+            with contextlib.suppress(OSError):
+                os.write(_side_file, _FETCH.pack(begin_s, duration_s, samples))
+        else:
+            watch.fetched(info, begin_s, duration_s, samples)
         return data
 
     fetcher_class.fetch = fetch

@@ -10,8 +10,9 @@ def apply(watch):
 
     _patch_backward(torch.autograd, watch)
     _patch_optimizers(torch.optim.Optimizer, watch)
-    _patch_zero_grad(torch.optim.Optimizer, watch)
-    _patch_zero_grad(torch.nn.Module, watch)
+    for owner in (torch.optim.Optimizer, torch.nn.Module):
+        owner.zero_grad = _in_stage(owner.zero_grad, "optimizer", watch)
+    _patch_clipping(torch.nn.utils, watch)
     _patch_scaler(_scaler_class(torch), watch)
     if watch.spec.device != "cpu":
         _patch_copy(torch.Tensor, "to", watch)
@@ -29,12 +30,12 @@ def _patch_backward(autograd, watch):
         if not watch.is_mine():
             return original(tensors, *args, **kwargs)
         roots = [tensors] if hasattr(tensors, "grad_fn") else list(tensors)
-        depth = watch.backward_begins(roots)
+        token = watch.backward_begins(roots)
         try:
             return original(roots, *args, **kwargs)
         finally:
-            if depth is not None:
-                watch.backward_ends(depth)
+            if token is not None:
+                watch.backward_ends(token)
 
     autograd.backward = backward
 
@@ -58,7 +59,7 @@ def _watched_step(original, watch, optimizer_of=lambda args: args[0]):
     def step(*args, **kwargs):
         if not watch.is_mine():
             if watch.in_rank_process() and watch.thread is None:
-                watch.step_outside_ddp()
+                watch.step_before_forward()
             return original(*args, **kwargs)
         depth = watch.step_begins()
         try:
@@ -84,8 +85,11 @@ def _patch_scaler(scaler_class, watch):
         setattr(scaler_class, name, _in_stage(getattr(scaler_class, name), "optimizer", watch))
 
 
-def _patch_zero_grad(owner, watch):
-    owner.zero_grad = _in_stage(owner.zero_grad, "optimizer", watch)
+def _patch_clipping(utils, watch):
+    for name in ("clip_grad_norm_", "clip_grad_value_"):
+        clip = _in_stage(getattr(utils, name), "optimizer", watch)
+        for module in (utils, utils.clip_grad):
+            setattr(module, name, clip)
 
 
 def _in_stage(original, stage, watch):

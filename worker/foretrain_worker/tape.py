@@ -15,6 +15,10 @@ class Tape:
         self.stages.append((stage, mark))
         return len(self.stages) - 1
 
+    def relabel(self, begin, old, new):
+        """From stage `begin` on, each stage `old` turns out to be `new`."""
+        self.stages[begin:] = [(new if stage == old else stage, mark) for stage, mark in self.stages[begin:]]
+
     def add(self, name, value=None):
         self.events.append((len(self.stages), name, value))
 

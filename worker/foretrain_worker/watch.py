@@ -25,8 +25,9 @@ from foretrain_worker.window import Window
 REFUSED_STATUS = 97
 _REFRESH_SOCKETS_EVERY = 16
 _STEPS_WITHOUT_NEXT = 8
+_STEPS_WITHOUT_ANOTHER = 32
 _TCP_SHARE = 0.1
-_PLACES = {"unsynced": "backward", "copy": "forward"}
+_PLACES = {"copy": "forward"}
 
 current = None
 
@@ -92,7 +93,6 @@ class Watch:
         self.total_sent = 0
         self.total_handed = 0
         self.profile = None
-        self.failure = None
         self.is_complete = False
 
         self.count = 0
@@ -101,15 +101,18 @@ class Watch:
         self.first_next = None
         self.first_loader = None
         self.loader = None
+        self.loader_beside = None
         self.has_seen_next = False
+        self.trained = weakref.WeakSet()
         self.stepped = set()
         self.known_optimizers = set()
         self.steps_since_cut = collections.Counter()
         self.step_depth = 0
         self.step_position = None
-        self.steps_outside_ddp = 0
-        self.awaiting_sync = weakref.WeakSet()
+        self.steps_before_forward = 0
         self.backward = None
+        self.unfinished = None
+        self.reducing = set()
         self.hook = None
 
         self.sent_at_cut = None
@@ -117,7 +120,6 @@ class Watch:
         self.loaders = {}
         self.window = Window(spec.last - spec.first + 1, self.loaders)
         self.fetches = []
-        self.fetching = None
         self.profiled = []
 
     # -- who and where -------------------------------------------------------------------------------
@@ -136,12 +138,15 @@ class Watch:
         ending.leave_now(REFUSED_STATUS)
 
     def fail(self, text):
-        """Write the `error` line, creating the record if need be."""
-        if not self.record.is_open:
-            rank = self.rank if self.rank is not None else int(os.environ.get("RANK", 0))
-            self.record.open(rank, self._header(rank, None))
-        self.record.write({"kind": "error", "text": text})
-        self._forget_side_files()
+        """Write the `error` line, creating the record if need be; to stderr where it cannot be written."""
+        try:
+            if not self.record.is_open:
+                rank = self.rank if self.rank is not None else int(os.environ.get("RANK", 0))
+                self.record.open(rank, self._header(rank, None))
+            self.record.write({"kind": "error", "text": text})
+            self._forget_side_files()
+        except OSError as error:
+            say("%s (the record could not be written: %s)" % (text, error))
 
     def _header(self, rank, device):
         import torch
@@ -164,7 +169,9 @@ class Watch:
 
     @guarded
     def group_joined(self, rank, world_size):
-        """torch.distributed was initialised in this process."""
+        """torch.distributed was initialised in this process, which may have been forked after torch was imported."""
+        if self.rank is None:
+            self.pid = os.getpid()
         self.rank = rank
         self.world_size = world_size
         ending.watch_exit_of_child(self)
@@ -252,6 +259,12 @@ class Watch:
             self.first_next, self.first_loader = position, info.number
 
     @guarded
+    def next_beside(self, info):
+        """A loader's next() in another thread than the one that trains."""
+        if self.thread is not None and self.loader_beside is None:
+            self.loader_beside = info.number
+
+    @guarded
     def next_stops(self, token):
         """A pass over the data is over."""
         self.leave(token[0])
@@ -260,52 +273,58 @@ class Watch:
 
     @guarded
     def fetched(self, info, begin_s, duration_s, samples):
-        """A batch was fetched inside next() (no loader workers)."""
+        """A batch was fetched inside next() (no loader workers), in whatever thread."""
         self.fetches.append((info.number, begin_s, duration_s, samples))
 
     # -- forward and backward ------------------------------------------------------------------------
 
     @guarded
-    def forward_begins(self, ddp, is_training, has_grad, syncs):
+    def forward_begins(self, ddp, is_training, has_grad):
         """A DDP module's forward. Returns (depth to leave to at its end or None, whether to observe its layers)."""
         self._stop_if_complete()
-        if not is_training:
+        if not is_training and (ddp in self.trained or not self.count):
             self.tape.add("edge")
             self.first_next = None
             return None, False
-        if not has_grad:
+        if not is_training or not has_grad:
             return self.enter("forward")[0], False
         self._cut_if_due()
-        (self.awaiting_sync.add if syncs else self.awaiting_sync.discard)(ddp)
+        self.trained.add(ddp)
         if self.stack[-1] != "forward":
             self.enter("forward")
+        self.tape.add("forward", self.ddp_names.get(ddp))
         return None, self.describer.forward_begins(ddp)
 
     @guarded
     def backward_begins(self, roots):
         """Returns a token for backward_ends, or None when this call is inside another."""
-        if self.stack[-1] in ("backward", "unsynced"):
+        if self.stack[-1] == "backward":
             return None
         self._end_forward()
-        synced = len(self.awaiting_sync) > 0
-        depth, position = self.enter("backward" if synced else "unsynced")
-        call = Backward(synced, self.tape.stages[position][1])
+        depth, position = self.enter("backward")
+        call = Backward(self.tape.stages[position][1])
         self.tape.add("backward", call)
         self.describer.backward_begins(roots)
-        if call.synced:
-            self._note_first_operator(call, roots)
-            call.sent_before = self.sockets.snapshot()
+        self._note_first_operator(call, roots)
+        call.sent_before = self.sockets.snapshot()
+        if self.unfinished is not None:
+            self.unfinished.sent_after = call.sent_before
         self.backward = call
-        return depth
+        return depth, position
 
     @guarded
-    def backward_ends(self, depth):
-        position = self.leave(depth)
+    def backward_ends(self, token):
+        """Whether gradients were all-reduced in it is known now: DDP has handed over buckets, or it has not.
+
+        Where losses have a backward each, a module's last bucket may be yet to come: then the others go on being sent.
+        """
+        depth, begin = token
         call, self.backward = self.backward, None
-        call.end = self.tape.stages[position][1]
-        if call.synced:
-            call.sent_after = self.sockets.snapshot()
-            self.awaiting_sync -= call.reduced or set(self.awaiting_sync)
+        call.sent_after = self.sockets.snapshot()
+        self.unfinished = call if self.reducing else None
+        call.end = self.tape.stages[self.leave(depth)][1]
+        if not call.synced:
+            self.tape.relabel(begin, "backward", "unsynced")
 
     def _note_first_operator(self, call, roots):
         def note(*_):
@@ -317,12 +336,12 @@ class Watch:
                 root.grad_fn.register_hook(note)
 
     @guarded
-    def bucket_ready(self, ddp, index, n_bytes):
-        """DDP hands over a gradient bucket. Returns it, to be told when it is done."""
+    def bucket_ready(self, ddp, index, n_bytes, is_last):
+        """DDP hands over a gradient bucket, maybe its module's last. Returns it, to be told when it is done."""
         bucket = Bucket(index, self.ddp_names.get(ddp), n_bytes, self.clock.mark())
+        (self.reducing.discard if is_last else self.reducing.add)(bucket.module)
         if self.backward is not None:
             self.backward.buckets.append(bucket)
-            self.backward.reduced.add(ddp)
         return bucket
 
     @guarded
@@ -345,6 +364,8 @@ class Watch:
         self.step_depth -= 1
         if self.step_depth:
             return
+        if self.count == 0:
+            self.step_before_forward()
         self.step_position = position
         self.stepped.add(id(optimizer))
         self.known_optimizers.add(id(optimizer))
@@ -353,11 +374,16 @@ class Watch:
         self.describer.stepped(optimizer)
 
     @guarded
-    def step_outside_ddp(self):
-        """An optimizer stepped before any DDP module was built in this process."""
-        self.steps_outside_ddp += 1
-        if self.rank is not None and self.steps_outside_ddp > self.spec.last:
-            self.refuse("%d optimizer steps and no DistributedDataParallel was used" % self.steps_outside_ddp)
+    def step_before_forward(self):
+        """An optimizer stepped before any forward of a DDP module in training mode."""
+        self.steps_before_forward += 1
+        if self.rank is None or self.steps_before_forward <= self.spec.last:
+            return
+        why = "no DistributedDataParallel was used"
+        if self.record.is_open:
+            why = ("DistributedDataParallel's forward was never called in training mode (the module inside it is called, "
+                   "or it is in eval mode)")
+        self.refuse("%d optimizer steps and %s" % (self.steps_before_forward, why))
 
     # -- collectives ---------------------------------------------------------------------------------
 
@@ -410,8 +436,13 @@ class Watch:
                 "iterations are cut where forward begins"
             )
         elif not self.has_seen_next:
-            self.record.note("no DataLoader was used: data processing was not seen")
+            self.record.note(
+                "no DataLoader was used: data processing was not seen" if self.loader_beside is None else
+                "the loader is read by a thread of its own: the wait for data was not seen, it is in the rest"
+            )
         self.cut_at_forward = True
+        if max(self.steps_since_cut.values()) >= _STEPS_WITHOUT_ANOTHER:
+            self.known_optimizers = set(self.stepped)
         return self.stepped >= self.known_optimizers
 
     def _cut(self, position):
@@ -487,7 +518,7 @@ class Watch:
         for note in self.window.notes(self.transport_is_seen):
             self.record.note(note)
         lines = (
-            self.window.loader_line(self.loader, self.fetches),
+            self.window.loader_line(self.loader_beside if self.loader is None else self.loader, self.fetches),
             self.window.io_line(),
             self.window.network_line(self.transport_is_seen),
         )

@@ -41,7 +41,8 @@ def train_one(step, x, y):
         print("x" * 5000)
         print("y" * 5000, file=sys.stderr)
     optimizer.zero_grad()
-    nn.functional.l1_loss(model(x), y).backward()
+    forward = model.module if args.trouble == "bypass" else model
+    nn.functional.l1_loss(forward(x), y).backward()
     if args.trouble != "no-step":
         optimizer.step()
 
