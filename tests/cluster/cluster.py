@@ -21,7 +21,7 @@ from testbed.wires import Wires, free_subnet
 
 __all__ = ["CONTROL", "Cluster", "ConfigError", "RunError", "why_not_here"]
 
-_PROGRAMS = ("ip", "tc", "nsenter", "ssh", "ssh-keygen", "/usr/sbin/sshd")
+_PROGRAMS = ("ip", "tc", "bridge", "nsenter", "unshare", "ssh", "ssh-keygen", "/usr/sbin/sshd")
 _SLURM_PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 
 
@@ -32,7 +32,19 @@ def why_not_here(slurm=False):
     wanted = _PROGRAMS + (_SLURM_PROGRAMS if slurm else ())
     folders = [*os.environ.get("PATH", "").split(":"), "/usr/sbin", "/sbin"]
     missing = [name for name in wanted if not any(os.access(os.path.join(folder, name), os.X_OK) for folder in folders)]
-    return f"not installed: {' '.join(missing)}" if missing else None
+    if missing:
+        return f"not installed: {' '.join(missing)}"
+    return _what_is_forbidden()
+
+
+def _what_is_forbidden():
+    """What root may not do here, as in a container, or None."""
+    try:
+        run("unshare", "--net", "--mount", "--uts", "true")
+        allowed = Groups("none").may_be_made()
+    except RunError as problem:
+        return str(problem)
+    return None if allowed else "control groups are read-only here"
 
 
 class Cluster:
@@ -63,18 +75,14 @@ class Cluster:
     def __enter__(self):
         for folder in places.abandoned("/run"):
             remove(folder)
-        try:
-            self.up()
-        except BaseException:
-            self.down()
-            raise
+        self.up()
         return self
 
     def __exit__(self, *_):
         self.down()
 
     def up(self):
-        """Make it. Refuses where one with this name is up, or has left something."""
+        """Make it whole or not at all. Refuses where one with this name is up, or has left something."""
         problem = why_not_here(self._config.slurm)
         if problem:
             raise RunError(problem)
@@ -83,7 +91,11 @@ class Cluster:
                 raise RunError(f"a cluster {self.name} is up already; `cluster --dir {self.folder} down` removes it")
             self.subnet = free_subnet()
             self._place.make(self._config.document, self.subnet, self._owner)
-            self._make()
+            try:
+                self._make()
+            except BaseException:
+                _remove(self._place)
+                raise
 
     def _make(self):
         for name in (*self._config.hosts, CONTROL):
@@ -163,9 +175,8 @@ class Cluster:
         self._check_host(host)
         running, ready = os.pipe()
         try:
-            started = subprocess.Popen(
-                enter_command(self._place, host, *argv, ready=ready), pass_fds=(ready, *options.pop("pass_fds", ())), **options
-            )
+            command = enter_command(self._place, host, *argv, ready=ready)
+            started = subprocess.Popen(command, pass_fds=(ready, *options.pop("pass_fds", ())), **options)
         finally:
             os.close(ready)
             with open(running, "rb") as ends:
@@ -211,7 +222,7 @@ class Cluster:
         return {pid: command for pid, command in commands.items() if command}
 
     def _daemons(self, host):
-        """The daemons that the cluster has started: leaders of sessions of their own, children of nobody here."""
+        """The daemons that the cluster has started, by their command lines."""
         names = ("/usr/sbin/sshd -D", "sshd: /usr/sbin/sshd -D", "slurmd -D", "slurmctld -D", "munged")
         return [pid for pid in self._groups.pids(host) if _command_line(pid).startswith(names)]
 
@@ -242,15 +253,17 @@ class Cluster:
 
 def remove(folder):
     """Remove every trace of the cluster in a folder, whatever state it is in."""
-    place = places.Place(folder)
-    groups, wires = Groups(place.name), Wires(place.name)
     with places.lock():
-        groups.kill()
-        wires.remove()
-        groups.kill()
-        groups.remove()
-        place.remove()
-        secure_shell.clean()
+        _remove(places.Place(folder))
+
+
+def _remove(place):
+    groups, wires = Groups(place.name), Wires(place.name)
+    groups.kill()
+    wires.remove()
+    groups.remove()
+    place.remove()
+    secure_shell.clean()
 
 
 def leftovers(folder):

@@ -1,6 +1,7 @@
 """What tests on a cluster share: skipped loudly where there can be none, and measuring between hosts."""
 
 import json
+import subprocess
 import sys
 import time
 import unittest
@@ -23,10 +24,13 @@ class Stream:
     """An iperf3 measurement from one host to another, running."""
 
     def __init__(self, cluster, source, target, seconds=3):
-        self._server = cluster.popen(target, "iperf3", "-s", "-1", stdout=-3, stderr=-3)
+        self._server = cluster.popen(
+            target, "iperf3", "-s", "-1", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         _wait_for_port(cluster, target)
         self._client = cluster.popen(
-            source, "iperf3", "--json", "-O", "1", "-t", str(seconds), "-c", cluster.address(target), stdout=-1, stderr=-1
+            source, "iperf3", "--json", "-O", "1", "-t", str(seconds), "-c", cluster.address(target),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
 
     def rate_bps(self):

@@ -1,4 +1,4 @@
-"""One rank of a small DDP training: `ddp.py STEPS`. Prints how many bytes of gradients a step has, and what host0 sent."""
+"""One rank of a small DDP training: `ddp.py STEPS`. Prints a step's bytes of gradients, and what host0 sent in all."""
 
 import json
 import sys

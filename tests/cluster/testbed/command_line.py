@@ -90,6 +90,6 @@ def main(usage):
         return _SKIPPED
     try:
         return function(folder, args[1:])
-    except (RunError, ConfigError) as problem:
+    except (RunError, ConfigError, OSError) as problem:
         print(f"cluster: {problem}", file=sys.stderr)
         return 1

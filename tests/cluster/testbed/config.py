@@ -63,6 +63,10 @@ class Config:
         """The pairs of hosts that a wire of their own joins, each once."""
         return [(one, other) for one, other in itertools.combinations(self.hosts, 2) if (one, other) in self.rates]
 
+    def peers(self, host):
+        """The hosts that a wire of their own joins with this one."""
+        return [peer for peer in self.hosts if (host, peer) in self.rates]
+
     def joined(self, host, peer):
         """Whether a wire or an uplink joins two hosts."""
         return (host, peer) in self.rates or any(uplink.joins(host, peer) for uplink in self.uplinks)
@@ -110,7 +114,7 @@ def _hosts(types):
         cpu = entry.get("cpu")
         _expect(cpu is None or cpu >= _MIN_CPU, f"cpu of type {kind} must be at least {_MIN_CPU} (got {cpu})")
         for name in entry.get("hosts", []):
-            _expect(_HOST_NAME.fullmatch(name), f"{name!r} cannot be the name of a host: up to 8 small letters and digits")
+            _expect(_HOST_NAME.fullmatch(name), f"{name!r} cannot be the name of a host: 1 to 8 small letters, digits")
             _expect(name not in hosts and name not in types and name not in _RESERVED, f"the name {name!r} is taken")
             hosts[name] = Host(name, kind, cpu, len(hosts) + 1)
     _expect(1 <= len(hosts) <= _MAX_HOSTS, f"a cluster has 1 to {_MAX_HOSTS} hosts (got {len(hosts)})")

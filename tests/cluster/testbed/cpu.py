@@ -50,6 +50,10 @@ class Groups:
         self._root = root
         self._folder = os.path.join(root, name)
 
+    def may_be_made(self):
+        """Whether this user may make control groups here."""
+        return os.access(self._root, os.W_OK)
+
     def exist(self):
         return os.path.isdir(self._folder)
 

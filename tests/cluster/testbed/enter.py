@@ -1,7 +1,8 @@
 """Becomes a program on a host of the cluster: `enter.py [--detach LOG | --ready DESCRIPTOR] ENTRY ARGV...`.
 
 ENTRY is a JSON file with the host's network namespace (null: this machine's), name, what is mounted where, control
-group and environment. DESCRIPTOR is closed once the program runs there. Mounts and name are private to the program and its children, so nothing of them outlives it.
+group and environment. DESCRIPTOR is closed once the program runs there. Mounts and name are private to the program
+and its children, so nothing of them outlives it.
 """
 
 import ctypes

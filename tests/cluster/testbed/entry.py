@@ -23,9 +23,14 @@ def enter_command(place, host, *argv, log=None, ready=None):
     return [sys.executable, "-ISB", _ENTER, *options, entry_path(place, host), *argv]
 
 
+def log_path(place, host, name):
+    """Where a daemon's output goes."""
+    return place.host(host, f"{name}.log")
+
+
 def start_daemon(place, host, name, *argv):
     """Start a program that stays; what it says goes to NAME.log in the host's folder."""
-    run(*enter_command(place, host, *argv, log=place.host(host, f"{name}.log")))
+    run(*enter_command(place, host, *argv, log=log_path(place, host, name)))
 
 
 def write_names(place, config, subnet):

@@ -25,10 +25,17 @@ def batch(program, lines, *options):
         run(program, *options, "-batch", "-", text="\n".join(lines) + "\n")
 
 
-def wait_until(holds, seconds, what):
-    """Wait for a condition, or say what did not come."""
+def wait_until(holds, seconds, what, log=None):
+    """Wait for a condition, or say what did not come, with the end of a log."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:
-            raise RunError(f"after {seconds} s still no {what}")
+            raise RunError(f"after {seconds} s still no {what}{_end_of(log)}")
         time.sleep(0.02)
+
+
+def _end_of(log):
+    if not log:
+        return ""
+    with open(log, encoding="utf-8", errors="replace") as file:
+        return "; its log ends:\n" + "".join(file.readlines()[-5:])

@@ -3,7 +3,7 @@
 import os
 import socket
 
-from .entry import start_daemon
+from .entry import log_path, start_daemon
 from .run import run, wait_until
 
 _PRIVILEGE_FOLDER = "/run/sshd"
@@ -76,7 +76,8 @@ def start(place, hosts, subnet):
     for host in hosts:
         start_daemon(place, host.name, "sshd", "/usr/sbin/sshd", "-D", "-e", "-f", place.host(host.name, "sshd_config"))
     for host in hosts:
-        wait_until(lambda host=host: listens(host.address(subnet)), 30, f"sshd on {host.name}")
+        log = log_path(place, host.name, "sshd")
+        wait_until(lambda host=host: listens(host.address(subnet)), 30, f"sshd on {host.name}", log)
 
 
 def listens(address):

@@ -1,9 +1,9 @@
-"""Slurm on the cluster: munged and slurmctld at control, a slurmd per host, a partition and a feature per device type."""
+"""Slurm on the cluster: munged and slurmctld at control, a slurmd per host, a partition and a feature per type."""
 
 import os
 
 from .config import CONTROL
-from .entry import start_daemon
+from .entry import log_path, start_daemon
 from .run import run, wait_until
 from .wires import control_address
 
@@ -59,7 +59,7 @@ def start(place, config):
     """Start everything and wait until all hosts are ready for jobs."""
     files = [f"--{name}-file={place.path('munge', name)}" for name in ("key", "pid", "seed", "log")]
     start_daemon(place, CONTROL, "munged", "munged", "--foreground", f"--socket={place.path('munge/socket')}", *files)
-    wait_until(lambda: os.path.exists(place.path("munge/socket")), 20, "munged")
+    wait_until(lambda: os.path.exists(place.path("munge/socket")), 20, "munged", log_path(place, CONTROL, "munged"))
     start_daemon(place, CONTROL, "slurmctld", "slurmctld", "-D", "-f", conf(place))
     start_hosts(place, config.hosts.values())
 
@@ -69,7 +69,8 @@ def start_hosts(place, hosts):
     for host in hosts:
         start_daemon(place, host.name, "slurmd", "slurmd", "-D", "-N", host.name, "-f", conf(place))
     names = {host.name for host in hosts}
-    wait_until(lambda: names <= idle(place), 60, f"Slurm with idle hosts {' '.join(sorted(names))}")
+    what, log = f"Slurm with idle hosts {' '.join(sorted(names))}", log_path(place, CONTROL, "slurmctld")
+    wait_until(lambda: names <= idle(place), 60, what, log)
 
 
 def idle(place):

@@ -53,8 +53,7 @@ class Wires:
     def make(self, config, subnet):
         for host in config.hosts.values():
             self._make_host(host, subnet)
-        for one, other in config.pairs():
-            self._join(config, one, other)
+        self._join_pairs(config)
         if config.uplinks:
             self._add("switch")
         for index, uplink in enumerate(config.uplinks):
@@ -79,22 +78,20 @@ class Wires:
             "link set host0 up",
         ], "-n", self.namespace(host.name))
 
-    def _join(self, config, one, other):
-        at_one, at_other = self.namespace(one), self.namespace(other)
-        run("ip", "link", "add", f"to-{other}", "netns", at_one, "type", "veth",
-            "peer", "name", f"to-{one}", "netns", at_other)
-        self._plug(one, f"to-{other}")
-        self._plug(other, f"to-{one}")
-        self.shape(one, f"to-{other}", config.rates[one, other])
-        self.shape(other, f"to-{one}", config.rates[other, one])
+    def _join_pairs(self, config):
+        """A wire for each pair, shaped at both ends."""
+        batch("ip", [
+            f"link add to-{other} netns {self.namespace(one)} type veth"
+            f" peer name to-{one} netns {self.namespace(other)}"
+            for one, other in config.pairs()
+        ])
+        for host in config.hosts:
+            peers, there = config.peers(host), self.namespace(host)
+            batch("ip", [line for peer in peers for line in _plugging(f"to-{peer}", "host0", "on")], "-n", there)
+            batch("tc", [_shaping(f"to-{peer}", config.rates[host, peer]) for peer in peers], "-n", there)
 
     def _plug(self, host, interface, bridge="host0", isolated="on"):
-        """Connect an interface to a bridge; isolated ones pass nothing on to each other."""
-        batch("ip", [
-            f"link set {interface} master {bridge}",
-            f"link set {interface} type bridge_slave isolated {isolated}",
-            f"link set {interface} up",
-        ], "-n", self.namespace(host))
+        batch("ip", _plugging(interface, bridge, isolated), "-n", self.namespace(host))
 
     def shape(self, host, interface, rate):
         """Limit what a host sends through an interface; None takes the limit away."""
@@ -102,12 +99,12 @@ class Wires:
         if rate is None:
             run("tc", "-n", namespace, "qdisc", "del", "dev", interface, "root", check=False)
         else:
-            batch("tc", [f"qdisc replace dev {interface} root tbf rate {rate} {_SHAPE}"], "-n", namespace)
+            batch("tc", [_shaping(interface, rate)], "-n", namespace)
 
     def _share(self, host, interface, uplink, senders):
         """Limit what goes through an interface, and share it evenly between those who send at the moment."""
         rate_bps = bits_per_second(uplink.rate)
-        limit_bytes = round(_BURST_BYTES + rate_bps / 8 * _QUEUE_S)
+        limit_bytes, each_bps = round(_BURST_BYTES + rate_bps / 8 * _QUEUE_S), rate_bps // len(senders)
         shape = f"ceil {rate_bps}bit burst {_BURST_BYTES} cburst {_BURST_BYTES} quantum {_QUANTUM_BYTES}"
         lines = [
             f"qdisc replace dev {interface} root handle 1: htb default ffff",
@@ -116,7 +113,7 @@ class Wires:
         ]
         for number, sender in enumerate(senders, 1):
             lines += [
-                f"class add dev {interface} parent 1:fffe classid 1:{number:x} htb rate {rate_bps // len(senders)}bit {shape}",
+                f"class add dev {interface} parent 1:fffe classid 1:{number:x} htb rate {each_bps}bit {shape}",
                 f"qdisc add dev {interface} parent 1:{number:x} bfifo limit {limit_bytes}",
                 f"filter add dev {interface} parent 1: protocol ip u32 match ip src {sender}/32 flowid 1:{number:x}",
             ]
@@ -145,15 +142,15 @@ class Wires:
                 self._plug("switch", port, bridge)
 
     def _introduce(self, config, host, subnet):
-        """Tell a host its peers' addresses for good: a link that is cut is silent, and works at once when it is mended."""
-        there, peers = self.namespace(host.name), config.hosts.values()
-        peers = [peer for peer in peers if peer != host and config.joined(host.name, peer.name)]
-        batch("ip", [
-            f"neighbour replace {peer.address(subnet)} lladdr {_mac(peer, subnet)} dev host0 nud permanent" for peer in peers
-        ], "-n", there)
-        batch("bridge", [
-            f"fdb replace {_mac(peer, subnet)} dev {config.wire(host.name, peer.name)} master static" for peer in peers
-        ], "-n", there)
+        """Tell a host its peers' addresses for good: a cut link is silent, and works at once when it is mended."""
+        there, addresses, ways = self.namespace(host.name), [], []
+        for peer in config.hosts.values():
+            if peer != host and config.joined(host.name, peer.name):
+                mac, wire = _mac(peer, subnet), config.wire(host.name, peer.name)
+                addresses.append(f"neighbour replace {peer.address(subnet)} lladdr {mac} dev host0 nud permanent")
+                ways.append(f"fdb replace {mac} dev {wire} master static")
+        batch("ip", addresses, "-n", there)
+        batch("bridge", ways, "-n", there)
 
     def _join_control(self, host, subnet):
         """An interface at each end, with routes to these two addresses only."""
@@ -181,6 +178,19 @@ class Wires:
             for interface in _wires_of(namespace):
                 run("ip", "-n", namespace, "link", "del", interface, check=False)
             run("ip", "netns", "delete", namespace)
+
+
+def _plugging(interface, bridge, isolated):
+    """How to connect an interface to a bridge; isolated ones pass nothing on to each other."""
+    return [
+        f"link set {interface} master {bridge}",
+        f"link set {interface} type bridge_slave isolated {isolated}",
+        f"link set {interface} up",
+    ]
+
+
+def _shaping(interface, rate):
+    return f"qdisc replace dev {interface} root tbf rate {rate} {_SHAPE}"
 
 
 def _mac(host, subnet):
