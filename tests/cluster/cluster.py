@@ -7,6 +7,7 @@
         cluster.kill_host("b0")
 """
 
+import itertools
 import os
 import subprocess
 
@@ -54,7 +55,7 @@ class Cluster:
         """`config`: a dict or a file's path; `folder`: where its state lies, default one of its own in /run."""
         self._config = configuration.Config(config) if isinstance(config, dict) else configuration.read(config)
         self._owner = None if folder else places.this_process()
-        self._attach(places.Place(folder or f"{places.DEFAULT}-{os.getpid()}"))
+        self._attach(places.Place(folder or _own_folder()))
         self.subnet = None
 
     def _attach(self, place):
@@ -249,6 +250,12 @@ class Cluster:
     def listens(self, host):
         """Whether a host's sshd answers."""
         return secure_shell.listens(self.address(host))
+
+
+def _own_folder():
+    """A folder for a cluster of this process: the first that is not there yet."""
+    folders = (f"{places.DEFAULT}-{os.getpid()}-{number}" for number in itertools.count(1))
+    return next(folder for folder in folders if not os.path.exists(folder))
 
 
 def remove(folder):

@@ -328,7 +328,7 @@ class Traces(unittest.TestCase):
         script = f"import os, cluster; c = cluster.Cluster({small()!r}); c.__enter__(); os.kill(os.getpid(), 9)"
         with subprocess.Popen([sys.executable, "-B", "-c", script], cwd=HERE) as killed:
             self.assertEqual(killed.wait(timeout=60), -signal.SIGKILL)
-        abandoned = f"/run/foretrain-cluster-{killed.pid}"
+        abandoned = f"/run/foretrain-cluster-{killed.pid}-1"
         self.assertNotEqual(leftovers(abandoned), [])
         with Cluster(small()) as cluster:
             self.assertEqual(leftovers(abandoned), [])
