@@ -382,10 +382,10 @@ static void kill_all(struct child *child, size_t n, struct descendants *found)
 
 void child_hang_up(struct child *child)
 {
-    if (child->talks) {
+    if (child->talks && child->to >= 0)
         close(child->to);
+    if (child->talks)
         close(child->from);
-    }
     child->talks = false;
 }
 

@@ -115,10 +115,17 @@ struct job_link {
 
 enum launcher_kind { LAUNCHER_LOCAL, LAUNCHER_SSH, LAUNCHER_SLURM };
 
+/* Whether the hosts see our files at the same paths. */
+enum launcher_files { FILES_AS_FOUND, FILES_SHARED, FILES_COPIED };
+
 struct job_launcher {
     enum launcher_kind kind;
     double stall_timeout_s; /* no progress for this long ends a sub-system; default 600 */
     double timeout_s;       /* a whole sub-system; 0: no limit */
+    const char *user;       /* ssh: or NULL */
+    const char *config;     /* ssh: a configuration file as ssh -F takes it, or NULL */
+    const char *folder;     /* on the hosts, for what is copied there; NULL: the agent's choice */
+    enum launcher_files files;
 };
 
 enum subsystems { SUBSYSTEMS_EACH, SUBSYSTEMS_TOGETHER };

@@ -114,25 +114,63 @@ void section_training(struct reading *r, const struct node *node, void *out)
 static void read_launcher_kind(struct reading *r, const struct node *node, void *out)
 {
     static const struct choice kind[] = {{"local", LAUNCHER_LOCAL, false},
-                                         {"ssh", LAUNCHER_SSH, true},
+                                         {"ssh", LAUNCHER_SSH, false},
                                          {"slurm", LAUNCHER_SLURM, true}};
     int value = 0;
     if (field_choose(r, node, kind, sizeof kind / sizeof *kind, &value))
         *(enum launcher_kind *)out = (enum launcher_kind)value;
 }
 
+static void read_word(struct reading *r, const struct node *node, void *out)
+{
+    const char *word = NULL;
+    field_text(r, node, &word);
+    if (word && *word == '-')
+        reading_refuse(r, node, NULL, "%s must not begin with '-' (got %s)", node->name,
+                       node_found(r, node));
+    else if (word)
+        *(const char **)out = word;
+}
+
+static void read_shared(struct reading *r, const struct node *node, void *out)
+{
+    static const struct choice shared[] = {{"auto", FILES_AS_FOUND, false},
+                                           {"true", FILES_SHARED, false},
+                                           {"false", FILES_COPIED, false}};
+    int value = 0;
+    if (field_choose(r, node, shared, sizeof shared / sizeof *shared, &value))
+        *(enum launcher_files *)out = (enum launcher_files)value;
+}
+
 static const struct field launcher_field[] = {
     {"kind", read_launcher_kind, offsetof(struct job_launcher, kind), false},
     {"stall_timeout", field_duration, offsetof(struct job_launcher, stall_timeout_s), false},
     {"timeout", field_duration, offsetof(struct job_launcher, timeout_s), false},
+    {"user", read_word, offsetof(struct job_launcher, user), false},
+    {"config", field_text, offsetof(struct job_launcher, config), false},
+    {"folder", field_text, offsetof(struct job_launcher, folder), false},
+    {"shared", read_shared, offsetof(struct job_launcher, files), false},
 };
+
+/* What says how other hosts are reached means nothing here. */
+static void refuse_remote_keys(struct reading *r, const struct node *node)
+{
+    static const char *const keys[] = {"user", "config", "folder", "shared"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct node *value = node_find(node, keys[i]);
+        if (value)
+            reading_refuse(r, value, "add kind: ssh, or leave it out",
+                           "'%s' is for launchers that reach other hosts", keys[i]);
+    }
+}
 
 void section_launcher(struct reading *r, const struct node *node, void *out)
 {
     struct job_launcher *launcher = out;
     if (node->kind == NODE_SCALAR)
         read_launcher_kind(r, node, &launcher->kind);
-    else
-        fields_read(r, node, launcher_field, sizeof launcher_field / sizeof *launcher_field,
-                    launcher);
+    else if (fields_read(r, node, launcher_field, sizeof launcher_field / sizeof *launcher_field,
+                         launcher) &&
+             launcher->kind == LAUNCHER_LOCAL)
+        refuse_remote_keys(r, node);
 }

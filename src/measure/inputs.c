@@ -261,6 +261,8 @@ bool inputs_collect(struct arena *arena, const struct subsystem *subsystem, int 
     add_ranks(arena, &made, subsystem, type_number);
     add_company(arena, &made, subsystem);
     add_environment(arena, &made, type);
+    if (job->launcher.kind != LAUNCHER_LOCAL)
+        add(arena, &made, "launcher", "remote");
     add(arena, &made, "device", type->device);
     add(arena, &made, "backend", type->backend);
     add(arena, &made, "python", python->path);

@@ -13,6 +13,7 @@ static const double POLL_S = 0.01;
 
 static const struct launcher_kind_functions *const kinds[] = {
     [LAUNCHER_LOCAL] = &launcher_local,
+    [LAUNCHER_SSH] = &launcher_ssh,
 };
 
 bool launcher_open(const struct job *job, const char *worker, const struct progress *progress,
@@ -20,12 +21,17 @@ bool launcher_open(const struct job *job, const char *worker, const struct progr
 {
     size_t kind = (size_t)job->launcher.kind;
     if (kind >= sizeof kinds / sizeof *kinds || !kinds[kind]) {
-        error_set(e, ERROR_USAGE, "only `launcher: local` can start sub-systems in this version");
+        error_set(e, ERROR_USAGE, "this version has launchers `local` and `ssh` only");
         return false;
     }
     struct launcher *made = memory_resize(NULL, 1, sizeof *made);
     *made =
         (struct launcher){.kind = kinds[kind], .job = job, .worker = worker, .progress = progress};
+    if (made->kind->open && !made->kind->open(made, e)) {
+        arena_free(&made->arena);
+        free(made);
+        return false;
+    }
     *launcher = made;
     return true;
 }

@@ -18,6 +18,7 @@ struct launcher {
 /* The functions of launcher.h of the same names, which call them. */
 struct launcher_kind_functions {
     const char *name;
+    bool (*open)(struct launcher *, struct error *e); /* or NULL */
     void (*close)(struct launcher *);
     size_t (*reach)(struct launcher *, const char *const *host, size_t n, struct error *why);
     bool (*address)(struct launcher *, const char *host, char *address, struct error *e);
@@ -36,6 +37,6 @@ struct launcher_kind_functions {
     void (*unstage)(struct launcher *, const char *host);
 };
 
-extern const struct launcher_kind_functions launcher_local;
+extern const struct launcher_kind_functions launcher_local, launcher_ssh;
 
 #endif

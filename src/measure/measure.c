@@ -58,20 +58,68 @@ static void plan_subsystems(struct measurement *m)
     }
 }
 
+/* The hosts of a type's ranks. */
+static const char **hosts_of_type(struct measurement *m, int type, size_t *n)
+{
+    const struct subsystem *subsystem = &m->subsystem[type];
+    const char **host = ARENA_ARRAY(&m->arena, (size_t)subsystem->n_ranks, const char *);
+    *n = 0;
+    for (int rank = 0; rank < subsystem->n_ranks; rank++) {
+        if (subsystem->rank[rank].type == type)
+            host[(*n)++] = subsystem->rank[rank].host;
+    }
+    return host;
+}
+
+/* Its Python on its first host; the others must have the same. */
+static bool find_python(struct measurement *m, struct python_search *search, int number,
+                        struct error *e)
+{
+    const struct job_device_type *type = &m->job->type[number];
+    const char *const *env = type_environment(&m->arena, type);
+    const char *named = type->python && strchr(type->python, '/')
+                            ? job_path(&m->arena, m->job, type->python)
+                            : type->python;
+    size_t n = 0;
+    const char **host = hosts_of_type(m, number, &n);
+    python_search_on(search, m->launcher, host[0]);
+    bool ok = python_find(search, named, env, m->progress, &m->type[number].python, e);
+    for (size_t i = 1; ok && i < n; i++) {
+        python_search_on(search, m->launcher, host[i]);
+        ok = python_check(search, m->type[number].python.path, env, e);
+    }
+    return ok;
+}
+
+/* All hosts at once, before one is asked after the other. */
+static bool reach_hosts(struct measurement *m, struct error *e)
+{
+    size_t n_all = 0;
+    if (launcher_is_local(m->launcher))
+        return true;
+    for (int i = 0; i < m->job->n_types; i++)
+        n_all += (size_t)m->job->type[i].subsystem_devices;
+    const char **all = ARENA_ARRAY(&m->arena, n_all, const char *);
+    size_t n = 0;
+    for (int i = 0; i < m->job->n_types; i++) {
+        size_t n_hosts = 0;
+        const char **host = m->wanted[i] ? hosts_of_type(m, i, &n_hosts) : NULL;
+        for (size_t k = 0; k < n_hosts; k++)
+            all[n++] = host[k];
+    }
+    progress_status(m->progress, "reaching %zu hosts", n);
+    return launcher_reach_all(m->launcher, all, n, e);
+}
+
 static bool find_pythons(struct measurement *m, struct error *e)
 {
     struct python_search search = python_search_start(&m->arena);
+    if (!reach_hosts(m, e))
+        return false;
     for (int i = 0; i < m->job->n_types; i++) {
-        const struct job_device_type *type = &m->job->type[i];
-        if (!m->wanted[i])
-            continue;
-        const char *named = type->python && strchr(type->python, '/')
-                                ? job_path(&m->arena, m->job, type->python)
-                                : type->python;
-        if (!python_find(&search, named, type_environment(&m->arena, type), m->progress,
-                         &m->type[i].python, e)) {
+        if (m->wanted[i] && !find_python(m, &search, i, e)) {
             if (!progress_cancelled(m->progress, e))
-                error_in(e, "device type '%s'", type->name);
+                error_in(e, "device type '%s'", m->job->type[i].name);
             return false;
         }
     }

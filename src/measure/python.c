@@ -13,9 +13,9 @@ static const double TRIAL_TIMEOUT_S = 60;
 /* One path that was run, and what came of it. */
 struct python_trial {
     struct python_trial *next;
-    const char *path, *env;
-    struct python python;  /* where it has torch */
-    const char *complaint; /* else why not */
+    const char *path, *env, *host; /* host: NULL: here */
+    struct python python;          /* where it has torch */
+    const char *complaint;         /* else why not */
     enum child_how how;
 };
 
@@ -23,6 +23,13 @@ struct python_search python_search_start(struct arena *arena)
 {
     return (struct python_search){
         .arena = arena, .environment_python = getenv("FORETRAIN_PYTHON"), .path = getenv("PATH")};
+}
+
+void python_search_on(struct python_search *search, struct launcher *launcher, const char *host)
+{
+    bool is_here = launcher_is_local(launcher);
+    search->launcher = is_here ? NULL : launcher;
+    search->host = is_here ? NULL : host;
 }
 
 /* The line "foretrain PYTHON TORCH" among whatever else the import prints. */
@@ -54,20 +61,33 @@ static const char *last_line(struct arena *arena, const char *output)
     return text_printable(arena, arena_copy_n(arena, output + start, end - start), 0);
 }
 
-static bool run_trial(struct arena *arena, struct python_trial *trial, const char *const *env,
-                      const struct progress *progress, struct error *e)
+/* What a program prints on a host, or here. */
+static bool capture(struct python_search *search, const char *const *argv, const char *const *env,
+                    const struct child_limits *limits, struct child_end *end, char **output,
+                    struct error *e)
 {
+    const struct child_options options = {.argv = argv, .env = env};
+    const struct launch launch = {.host = search->host, .argv = argv, .env = env};
+    if (!search->launcher)
+        return child_capture(search->arena, &options, limits, end, output, NULL, e);
+    return launcher_capture(search->launcher, search->arena, &launch, limits, end, output, NULL, e);
+}
+
+static bool run_trial(struct python_search *search, struct python_trial *trial,
+                      const char *const *env, const struct progress *progress, struct error *e)
+{
+    struct arena *arena = search->arena;
     static const char program[] =
         "import sys, torch, torch.distributed as d, torch.utils.data\n"
         "assert d.is_available(), 'torch without torch.distributed'\n"
         "print('\\nforetrain-python', sys.version.split()[0], torch.__version__)\n";
     const char *argv[] = {trial->path, "-c", program, NULL};
-    struct child_options options = {.argv = argv, .env = env};
     struct child_limits limits = {.timeout_s = TRIAL_TIMEOUT_S, .cancel = progress->cancel};
     struct child_end end;
     char *output = NULL;
-    if (!child_capture(arena, &options, &limits, &end, &output, NULL, e)) {
-        trial->complaint = "it cannot be run";
+    if (!capture(search, argv, env, &limits, &end, &output, e)) {
+        trial->complaint =
+            search->launcher && e->text ? text_printable(arena, e->text, 1) : "it cannot be run";
         return false;
     }
     trial->how = end.how;
@@ -89,6 +109,11 @@ static const char *join_env(struct arena *arena, const char *const *env)
     return copy;
 }
 
+static bool is_same_place(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* Runs a path once in the search; later the answer is known. */
 static const struct python_trial *try_python(struct python_search *search, const char *path,
                                              const char *const *env,
@@ -96,16 +121,19 @@ static const struct python_trial *try_python(struct python_search *search, const
 {
     const char *joined = join_env(search->arena, env);
     for (const struct python_trial *trial = search->trial; trial; trial = trial->next) {
-        if (strcmp(trial->path, path) == 0 && strcmp(trial->env, joined) == 0)
+        if (strcmp(trial->path, path) == 0 && strcmp(trial->env, joined) == 0 &&
+            is_same_place(trial->host, search->host))
             return trial;
     }
     struct python_trial *trial = ARENA_NEW(search->arena, struct python_trial);
     trial->path = arena_copy(search->arena, path);
     trial->env = joined;
+    trial->host = search->host;
     trial->python.path = trial->path;
     struct error e = {0};
-    progress_status(progress, "trying %s", path);
-    run_trial(search->arena, trial, env, progress, &e);
+    progress_status(progress, "trying %s%s%s", path, search->host ? " on " : "",
+                    search->host ? search->host : "");
+    run_trial(search, trial, env, progress, &e);
     error_clear(&e);
     trial->next = search->trial;
     search->trial = trial;
@@ -123,8 +151,8 @@ static bool find_named(struct python_search *search, const char *path, const cha
     }
     if (progress_cancelled(progress, e))
         return false;
-    error_set(e, ERROR_HOST, "%s, named by %s, has no torch that can be used: %s", path, who,
-              trial->complaint);
+    error_set(e, ERROR_HOST, "%s%s%s, named by %s, has no torch that can be used: %s", path,
+              search->host ? " on " : "", search->host ? search->host : "", who, trial->complaint);
     return false;
 }
 
@@ -155,14 +183,33 @@ static bool consider(struct python_search *search, const char *path, const char 
     }
     text_format(tried, "%s%s", tried->length ? ", " : "", path);
     if (search->trial != before && trial->how != CHILD_CANCELLED)
-        progress_say(progress, "passed over %s: %s", path, trial->complaint);
+        progress_say(progress, "passed over %s%s%s: %s", path, search->host ? " on " : "",
+                     search->host ? search->host : "", trial->complaint);
     return false;
+}
+
+static const char last_resort[] = "/usr/bin/python3";
+
+static bool find_unnamed_there(struct python_search *search, const char *const *env,
+                               const struct progress *progress, struct python *python,
+                               struct error *e)
+{
+    struct text tried = {0};
+    bool found = consider(search, "python3", env, progress, &tried, python) ||
+                 consider(search, last_resort, env, progress, &tried, python);
+    if (!found && !progress_cancelled(progress, e)) {
+        error_set(e, ERROR_HOST, "host '%s' has no Python with torch (%s): %s", search->host,
+                  tried.data, search->trial->complaint);
+        error_hint(e, "install python3-torch there, or name yours: `python: /path/to/bin/python` "
+                      "under the device type");
+    }
+    text_free(&tried);
+    return found;
 }
 
 static bool find_unnamed(struct python_search *search, const char *const *env,
                          const struct progress *progress, struct python *python, struct error *e)
 {
-    static const char last_resort[] = "/usr/bin/python3";
     struct text tried = {0};
     bool found = false;
     const char *rest = search->path, *candidate = NULL;
@@ -188,5 +235,27 @@ bool python_find(struct python_search *search, const char *named, const char *co
     if (search->environment_python && *search->environment_python)
         return find_named(search, search->environment_python, "FORETRAIN_PYTHON", env, progress,
                           python, e);
+    if (search->launcher)
+        return find_unnamed_there(search, env, progress, python, e);
     return find_unnamed(search, env, progress, python, e);
+}
+
+bool python_check(struct python_search *search, const char *path, const char *const *env,
+                  struct error *e)
+{
+    static const char program[] =
+        "import sys, importlib.util as u; sys.exit(u.find_spec('torch') is None)";
+    const char *const argv[] = {path, "-c", program, NULL};
+    const struct child_limits limits = {.timeout_s = TRIAL_TIMEOUT_S};
+    struct child_end end;
+    char *output = NULL;
+    if (!search->launcher)
+        return true;
+    if (!capture(search, argv, env, &limits, &end, &output, e))
+        return false;
+    if (end.how == CHILD_EXITED && end.number == 0)
+        return true;
+    error_set(e, ERROR_HOST, "host '%s': %s has no torch%s%s", search->host, path,
+              *output ? ": " : "", last_line(search->arena, output));
+    return false;
 }

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "measure/launcher.h"
 #include "measure/progress.h"
 
 struct python {
@@ -24,10 +25,15 @@ struct python_search {
     const char *environment_python; /* value of FORETRAIN_PYTHON, or NULL */
     const char *path;               /* value of PATH, or NULL */
     struct python_trial *trial;     /* latest first */
+    struct launcher *launcher;      /* to the host where it is to run, or NULL: this machine */
+    const char *host;
 };
 
-/* A search with what our environment says. */
+/* A search on this machine with what our environment says. */
 struct python_search python_search_start(struct arena *arena);
+
+/* Goes on on a host of a launcher. */
+void python_search_on(struct python_search *search, struct launcher *launcher, const char *host);
 
 /*
  * Finds the Python of a device type.
@@ -40,5 +46,10 @@ struct python_search python_search_start(struct arena *arena);
  */
 bool python_find(struct python_search *search, const char *named, const char *const *env,
                  const struct progress *progress, struct python *python, struct error *e);
+
+/* Whether a Python that was found on another host can be run on the search's and has torch there,
+ * without importing it. */
+bool python_check(struct python_search *search, const char *path, const char *const *env,
+                  struct error *e);
 
 #endif

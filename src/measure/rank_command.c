@@ -57,9 +57,11 @@ static size_t fill_values(struct arena *arena, const struct subsystem *subsystem
     while (first > 0 && subsystem->rank[first - 1].type == rank->type)
         first--;
     const struct job_placeholder all[] = {
-        {"data", type->data_dir},
-        {"device_data",
-         type->device_data && !spawns ? type->device_data[rank_number - first] : NULL},
+        {"data", subsystem_there(arena, subsystem, rank_number, type->data_dir)},
+        {"device_data", type->device_data && !spawns
+                            ? subsystem_there(arena, subsystem, rank_number,
+                                              type->device_data[rank_number - first])
+                            : NULL},
         {"batch", number_text(arena, job->type[rank->type].batch)},
         {"rank", spawns ? NULL : number_text(arena, rank_number)},
         {"local_rank", spawns ? NULL : number_text(arena, rank->local_rank)},
@@ -88,7 +90,7 @@ static bool add_script(struct list *argv, const struct subsystem *subsystem, int
     if (!path_absolute(argv->arena, job_path(argv->arena, subsystem->job, model->script), &script,
                        e))
         return false;
-    list_add(argv, script);
+    list_add(argv, subsystem_there(argv->arena, subsystem, rank, script));
     for (size_t i = 0; i < model->n_args; i++) {
         char *filled = NULL;
         if (!job_fill_argument(argv->arena, model->args[i], value, n, &filled, e))
@@ -105,27 +107,31 @@ bool rank_arguments(struct arena *arena, const struct subsystem *subsystem, int 
     list_add(&list, subsystem->type[subsystem->rank[rank].type].python.path);
     list_add(&list, "-u");
     if (subsystem->job->model.kind != MODEL_SCRIPT)
-        list_add(&list, path_join(arena, worker, "loop.py"));
+        list_add(&list,
+                 subsystem_there(arena, subsystem, rank, path_join(arena, worker, "loop.py")));
     else if (!add_script(&list, subsystem, rank, e))
         return false;
     *argv = list.item;
     return true;
 }
 
-/* What a variable is for the rank so far: the type's own value, else ours; NULL: not set. */
-static const char *value_of(const struct job_device_type *type, const char *name)
+/* What a variable is for the rank so far: the type's own value, else ours where it runs here; NULL:
+ * not set, or not known. */
+static const char *value_of(const struct subsystem *subsystem, const struct job_device_type *type,
+                            const char *name)
 {
     for (size_t i = type->n_env; i-- > 0;) {
         if (strcmp(type->env[i].name, name) == 0)
             return type->env[i].value;
     }
-    return getenv(name);
+    bool is_here = !subsystem->launcher || launcher_is_local(subsystem->launcher);
+    return is_here ? getenv(name) : NULL;
 }
 
-static void set_unless_set(struct list *env, const struct job_device_type *type, const char *name,
-                           const char *value)
+static void set_unless_set(struct list *env, const struct subsystem *subsystem, int type,
+                           const char *name, const char *value)
 {
-    if (!value_of(type, name))
+    if (!value_of(subsystem, &subsystem->job->type[type], name))
         list_set(env, name, value);
 }
 
@@ -183,20 +189,36 @@ static bool is_loopback(const char *address)
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
+/* Training uses the interface that was measured, unless the type says otherwise. */
+static void add_interface(struct list *env, const struct subsystem *subsystem, int rank_number)
+{
+    const struct subsystem_rank *rank = &subsystem->rank[rank_number];
+    const char *interface = *rank->interface                ? rank->interface
+                            : is_loopback(subsystem->address) ? "lo"
+                                                              : NULL;
+    if (!interface)
+        return;
+    set_unless_set(env, subsystem, rank->type, "GLOO_SOCKET_IFNAME", interface);
+    if (*rank->interface)
+        set_unless_set(env, subsystem, rank->type, "NCCL_SOCKET_IFNAME", interface);
+}
+
 static void add_worker_variables(struct list *env, const struct subsystem *subsystem,
                                  int rank_number, const char *worker)
 {
     int type_number = subsystem->rank[rank_number].type;
     const struct job_device_type *type = &subsystem->job->type[type_number];
-    const char *python_path = value_of(type, "PYTHONPATH");
+    const char *python_path = value_of(subsystem, type, "PYTHONPATH");
+    const char *there = subsystem_there(env->arena, subsystem, rank_number, worker);
     bool has_path = python_path && *python_path;
-    list_add(env, arena_format(env->arena, "PYTHONPATH=%s/hook%s%s", worker, has_path ? ":" : "",
+    list_add(env, arena_format(env->arena, "PYTHONPATH=%s/hook%s%s", there, has_path ? ":" : "",
                                has_path ? python_path : ""));
-    list_set(env, "FORETRAIN_SPEC", subsystem_spec(env->arena, subsystem, type_number));
+    list_set(env, "FORETRAIN_SPEC",
+             subsystem_there(env->arena, subsystem, rank_number,
+                             subsystem_spec(env->arena, subsystem, rank_number)));
     list_set(env, "PYTHONUNBUFFERED", "1");
-    set_unless_set(env, type, "OMP_NUM_THREADS", "1");
-    if (is_loopback(subsystem->address))
-        set_unless_set(env, type, "GLOO_SOCKET_IFNAME", "lo");
+    set_unless_set(env, subsystem, type_number, "OMP_NUM_THREADS", "1");
+    add_interface(env, subsystem, rank_number);
 }
 
 const char *const *rank_environment(struct arena *arena, const struct subsystem *subsystem,

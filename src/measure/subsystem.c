@@ -91,12 +91,39 @@ char *subsystem_output(struct arena *arena, const struct subsystem *subsystem, i
     return arena_format(arena, "%s/rank%d.out", subsystem->records, rank);
 }
 
-char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int type)
+static bool is_remote(const struct subsystem *subsystem)
 {
+    return subsystem->launcher && !launcher_is_local(subsystem->launcher);
+}
+
+char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int rank)
+{
+    if (is_remote(subsystem))
+        return arena_format(arena, "%s/spec-rank%d.json", subsystem->records, rank);
     if (!subsystem->one_ring)
         return arena_format(arena, "%s/spec.json", subsystem->records);
     return arena_format(arena, "%s/spec-%s.json", subsystem->records,
-                        subsystem->job->type[type].name);
+                        subsystem->job->type[subsystem->rank[rank].type].name);
+}
+
+char *subsystem_folder(struct arena *arena, const struct subsystem *subsystem)
+{
+    struct error ignored = {0};
+    char *folder = NULL;
+    if (!path_absolute(arena, subsystem->job->folder, &folder, &ignored))
+        folder = arena_copy(arena, subsystem->job->folder);
+    error_clear(&ignored);
+    return folder;
+}
+
+char *subsystem_there(struct arena *arena, const struct subsystem *subsystem, int rank,
+                      const char *path)
+{
+    if (!path)
+        return NULL;
+    return is_remote(subsystem)
+               ? launcher_path(subsystem->launcher, arena, subsystem->rank[rank].host, path)
+               : arena_copy(arena, path);
 }
 
 bool subsystem_shares_host(const struct subsystem *subsystem)
@@ -166,9 +193,9 @@ static void set_place_in_draw(const struct subsystem *subsystem, int type_number
     }
 }
 
-static struct spec make_spec(struct arena *arena, const struct subsystem *subsystem,
-                             int type_number)
+static struct spec make_spec(struct arena *arena, const struct subsystem *subsystem, int rank)
 {
+    int type_number = subsystem->rank[rank].type;
     const struct job *job = subsystem->job;
     const struct job_device_type *type = &job->type[type_number];
     size_t n = (size_t)subsystem->n_ranks;
@@ -179,7 +206,7 @@ static struct spec make_spec(struct arena *arena, const struct subsystem *subsys
         batches[i] = job->type[subsystem->rank[i].type].batch;
     }
     struct spec spec = {
-        .record_dir = subsystem->records,
+        .record_dir = subsystem_there(arena, subsystem, rank, subsystem->records),
         .device_type = type->name,
         .n_devices = subsystem->n_ranks,
         .types_by_rank = types,
@@ -192,7 +219,7 @@ static struct spec make_spec(struct arena *arena, const struct subsystem *subsys
         .backend = type->backend,
         .seed = job->data.seed,
         .end_timeout_s = job->launcher.stall_timeout_s,
-        .data_dir = subsystem->type[type_number].data_dir,
+        .data_dir = subsystem_there(arena, subsystem, rank, subsystem->type[type_number].data_dir),
         .workers = job->data.workers,
         .model = &job->model,
         .meeting = subsystem->meeting,
@@ -202,17 +229,17 @@ static struct spec make_spec(struct arena *arena, const struct subsystem *subsys
     return spec;
 }
 
-static bool write_spec(struct arena *arena, const struct subsystem *subsystem, int type_number,
-                       struct error *e)
+bool subsystem_write_spec_of_rank(struct arena *arena, const struct subsystem *subsystem, int rank,
+                                  struct error *e)
 {
     const struct job *job = subsystem->job;
-    struct spec spec = make_spec(arena, subsystem, type_number);
+    struct spec spec = make_spec(arena, subsystem, rank);
     char *entry = NULL;
     if (job->model.kind == MODEL_ENTRY &&
         !path_absolute(arena, job_path(arena, job, job->model.entry_file), &entry, e))
         return false;
-    spec.entry_file = entry;
-    return spec_write(subsystem_spec(arena, subsystem, type_number), &spec, e);
+    spec.entry_file = subsystem_there(arena, subsystem, rank, entry);
+    return spec_write(subsystem_spec(arena, subsystem, rank), &spec, e);
 }
 
 bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e)
@@ -220,7 +247,7 @@ bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsyste
     int written = JOB_NO_TYPE; /* ranks of a type stand together */
     for (int i = 0; i < subsystem->n_ranks; i++) {
         int type = subsystem->rank[i].type;
-        if (type != written && !write_spec(arena, subsystem, type, e))
+        if (type != written && !subsystem_write_spec_of_rank(arena, subsystem, i, e))
             return false;
         written = type;
     }

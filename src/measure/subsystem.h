@@ -21,7 +21,8 @@ struct subsystem_rank {
     const char *cpus; /* or NULL */
     int local_rank;   /* among the ranks on its host, and how many they are */
     int local_world_size;
-    int group_rank; /* number of its host among the sub-system's hosts */
+    int group_rank;                          /* number of its host among the sub-system's hosts */
+    char interface[LAUNCHER_INTERFACE_SIZE]; /* by which its host is reached; "": as it is */
 };
 
 /* What a device type's ranks train with. */
@@ -44,6 +45,7 @@ struct subsystem {
     char address[SUBSYSTEM_ADDRESS_SIZE]; /* where its ranks meet */
     int port;
     const struct spec_meeting *meeting; /* with other sub-systems, or NULL */
+    const struct launcher *launcher;    /* knows where files are on the hosts; NULL: as here */
 };
 
 /* The ranks of one type's sub-system on the first of its hosts. */
@@ -60,7 +62,15 @@ char *subsystem_title(struct arena *arena, const struct subsystem *subsystem);
 /* Paths in its folder. */
 char *subsystem_record(struct arena *arena, const struct subsystem *subsystem, int rank);
 char *subsystem_output(struct arena *arena, const struct subsystem *subsystem, int rank);
-char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int type);
+/* The specification of a rank: of its type, or its own where the hosts do not see our files. */
+char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int rank);
+
+/* The job's folder, absolute; as the job names it where it is not there. */
+char *subsystem_folder(struct arena *arena, const struct subsystem *subsystem);
+
+/* Where a path of ours is on the host of a rank; NULL for NULL. */
+char *subsystem_there(struct arena *arena, const struct subsystem *subsystem, int rank,
+                      const char *path);
 
 /* Whether two of its ranks are on one host. */
 bool subsystem_shares_host(const struct subsystem *subsystem);
@@ -71,5 +81,9 @@ bool subsystem_meets_on_host(const struct subsystem *a, int type_a, const struct
 
 /* Writes the worker's specification, one for each type in it. */
 bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e);
+
+/* Writes the one of a rank, with paths of its host. */
+bool subsystem_write_spec_of_rank(struct arena *arena, const struct subsystem *subsystem, int rank,
+                                  struct error *e);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "measure/hosts.h"
 #include "measure/launcher.h"
 #include "measure/rank_command.h"
 #include "measure/watch.h"
@@ -53,7 +54,7 @@ static void plan_processes(struct training *t, struct subsystem *subsystem)
     }
 }
 
-/* Every host must be within reach; the ranks meet at the first one's. */
+/* The ranks meet at the first one's host. */
 static bool find_place(struct training *t, struct subsystem *subsystem, struct error *e)
 {
     for (int i = subsystem->n_ranks; i-- > 0;) {
@@ -109,13 +110,17 @@ static bool start_rank(struct training *t, struct running *r, int rank, struct e
     char *folder = NULL;
     if (!path_absolute(&t->arena, subsystem->job->folder, &folder, e))
         return false;
+    const struct launch_file *file = NULL;
+    size_t n_files = hosts_record_files(&t->arena, t->launcher, subsystem, rank, &file);
     struct launch launch = {
         .host = subsystem->rank[rank].host,
         .argv = argv,
         .env = rank_environment(&t->arena, subsystem, rank, t->worker),
-        .folder = folder,
+        .folder = subsystem_there(&t->arena, subsystem, rank, folder),
         .output = subsystem_output(&t->arena, subsystem, rank),
         .cpus = subsystem->rank[rank].cpus,
+        .file = file,
+        .n_files = n_files,
     };
     return launcher_start(t->launcher, &launch, &r->process[rank], e);
 }
@@ -144,13 +149,15 @@ static bool start_all(struct training *t, struct error *e)
 static bool prepare(struct training *t, struct error *e)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (!find_place(t, t->running[i].subsystem, e) || !make_folder(t->running[i].subsystem, e))
+        struct subsystem *subsystem = t->running[i].subsystem;
+        if (!find_place(t, subsystem, e) || !make_folder(subsystem, e) ||
+            !hosts_prepare(t->launcher, subsystem, t->worker, e))
             return false;
     }
     if (!find_meeting(t, e))
         return false;
     for (size_t i = 0; i < t->n; i++) {
-        if (!subsystem_write_specs(&t->arena, t->running[i].subsystem, e))
+        if (!hosts_place_records(t->launcher, t->running[i].subsystem, e))
             return false;
     }
     return true;
@@ -181,7 +188,7 @@ static int find_failed(struct training *t, struct running *r)
     for (int rank = 0; rank < r->subsystem->n_ranks; rank++) {
         if (!has_failed(&r->process[rank]))
             continue;
-        if (r->process[rank].end.how == CHILD_SIGNALLED)
+        if (r->process[rank].end.how == CHILD_SIGNALLED || r->process[rank].lost)
             return rank;
         double printed_s = last_printed_s(&t->arena, r->subsystem, rank);
         if (blamed < 0 || printed_s < earliest_s) {
@@ -235,6 +242,8 @@ static void describe_failure(struct training *t, struct running *r, int rank, co
                 subsystem->rank[rank].host, what, when_text(&t->arena, &r->watch));
     if (refusal && !(words.data && strstr(words.data, refusal)))
         text_format(&text, "\n  %s", refusal);
+    if (r->process[rank].lost)
+        text_format(&text, "\n  %s", r->process[rank].lost);
     text_add(&text, words.data ? words.data : "");
     error_set(e, ERROR_HOST, "%s", text.data);
     text_free(&words);
@@ -324,7 +333,9 @@ static bool look(struct training *t, struct error *e)
         struct running *r = &t->running[i];
         int failed = find_failed(t, r);
         if (failed >= 0) {
-            const char *how = child_end_text(&t->arena, r->process[failed].end);
+            const char *how = r->process[failed].lost
+                                  ? "is gone"
+                                  : child_end_text(&t->arena, r->process[failed].end);
             describe_failure(t, r, failed, how, e);
             return false;
         }
@@ -384,8 +395,10 @@ bool training_run(struct launcher *launcher, struct subsystem *subsystem, size_t
     ok = ok && check_records(&t, e);
     if (!ok)
         remove_interrupted(&t);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         subsystem[i].meeting = NULL;
+        subsystem[i].launcher = NULL;
+    }
     arena_free(&t.arena);
     return ok;
 }

@@ -88,13 +88,14 @@ static int set_up(void **state)
     strcpy(f->folder, "/tmp/test_training.XXXXXX");
     assert_non_null(mkdtemp(f->folder));
     make_types(f);
-    f->job = (struct job){.file = "job.yaml",
-                          .folder = f->folder,
-                          .type = f->type,
-                          .n_types = N_TYPES,
-                          .model = {.kind = MODEL_SCRIPT, .script = "train.py"},
-                          .training = {.epochs = 1, .first = 2, .last = 4, .n_profiled = 1},
-                          .launcher = {LAUNCHER_LOCAL, 30, 60}};
+    f->job =
+        (struct job){.file = "job.yaml",
+                     .folder = f->folder,
+                     .type = f->type,
+                     .n_types = N_TYPES,
+                     .model = {.kind = MODEL_SCRIPT, .script = "train.py"},
+                     .training = {.epochs = 1, .first = 2, .last = 4, .n_profiled = 1},
+                     .launcher = {.kind = LAUNCHER_LOCAL, .stall_timeout_s = 30, .timeout_s = 60}};
     f->progress = (struct progress){.self = &f->said, .status = hear};
     write_script(f, "train.py", "");
     *state = f;
