@@ -75,6 +75,12 @@ const char *text_after_mark(const char *text)
     return strncmp(text, mark, strlen(mark)) == 0 ? text + strlen(mark) : text;
 }
 
+bool text_ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), least = strlen(ending);
+    return length >= least && strcmp(text + length - least, ending) == 0;
+}
+
 void text_add_n(struct text *text, const char *addition, size_t length)
 {
     if (text->capacity - text->length < length + 1) {

@@ -3,6 +3,7 @@
 #ifndef FORETRAIN_BASE_TEXT_H
 #define FORETRAIN_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -15,6 +16,8 @@ const char *text_nearest(const char *text, const char *const *word, size_t n);
 
 /* `text` behind a UTF-8 byte-order mark, where it begins with one. */
 const char *text_after_mark(const char *text);
+
+bool text_ends_with(const char *text, const char *ending);
 
 /* Text that grows; a zeroed struct is empty. `data` is NULL or ends with a zero. */
 struct text {

@@ -110,12 +110,6 @@ static const struct {
 };
 enum { N_KINDS = sizeof kind / sizeof *kind };
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t n = strlen(text), m = strlen(ending);
-    return n >= m && strcmp(text + n - m, ending) == 0;
-}
-
 static bool show_file(struct arena *arena, const char *path, const struct options *options,
                       struct error *e)
 {
@@ -125,7 +119,7 @@ static bool show_file(struct arena *arena, const char *path, const struct option
         return false;
     for (size_t i = 0; i < N_KINDS; i++) {
         bool is = kind[i].content ? strstr(text, kind[i].content) != NULL
-                                  : ends_with(path, kind[i].ending);
+                                  : text_ends_with(path, kind[i].ending);
         if (!is)
             continue;
         if (options->json && !kind[i].has_json) {

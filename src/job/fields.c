@@ -304,12 +304,6 @@ static size_t samples_digits(const char *text)
     return named ? digits : 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static void read_samples(struct reading *r, const struct node *node, struct amount *amount)
 {
     char *digits = arena_copy_n(r->arena, node->text, samples_digits(node->text));
@@ -338,7 +332,7 @@ void field_amount(struct reading *r, const struct node *node, void *out)
     if (!expect_scalar(r, node, expected))
         return;
     const char *text = node->text;
-    if (ends_with(text, "sample") || ends_with(text, "samples"))
+    if (text_ends_with(text, "sample") || text_ends_with(text, "samples"))
         read_samples(r, node, out);
     else if (*text && text[strspn(text, "0123456789.")] == '\0')
         reading_refuse(r, node, NULL, "%s: the unit is missing; expected %s", node->name, expected);

@@ -115,6 +115,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
         !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e) ||
         !check_step(job, &f, e))
         return false;
+    forecast_warn_strangers(arena, job, network, &warnings);
     sum_up_types(job, &f);
     say_what_decides(arena, job, &f);
     if (!forecast_epoch(arena, job, profile, &f, &warnings, e))

@@ -20,6 +20,10 @@ bool forecast_stages(const struct job *job, int type, const struct profile *prof
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
                            struct warnings *warnings);
 
+/* Where the network file lacks a device of the job and has a name that is none of the job's. */
+void forecast_warn_strangers(struct arena *arena, const struct job *job,
+                             const struct network *network, struct warnings *warnings);
+
 /*
  * S of the full ring, from `bytes_sent` and `payload_bytes` that it sets in `type` [n_types]. Fails
  * where no sub-system has bytes or two differ by more than 1 %.

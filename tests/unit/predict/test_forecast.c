@@ -237,6 +237,21 @@ static void says_what_must_be_known_of_a_profile(void **state)
     cluster_free(&c);
 }
 
+static void names_what_the_network_file_misspells(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    cluster_read_network(&c, "from,to,bandwidth\na-0,a-1,80 Mbit/s\n");
+    cluster_forecast(&c);
+    assert_false(cluster_warns(&c, "The network file names"));
+    cluster_read_network(&c, "from,to,bandwidth\na-0,a1,80 Mbit/s\n");
+    cluster_forecast(&c);
+    assert_true(cluster_warns(&c, "The network file names 'a1'"));
+    assert_true(cluster_warns(&c, "and not 'a-1', which it has"));
+    cluster_free(&c);
+}
+
 static void warns_once_where_types_share_a_fact(void **state)
 {
     (void)state;
@@ -436,6 +451,7 @@ int main(void)
         cmocka_unit_test(refuses_missing_stages_and_batches_all_at_once),
         cmocka_unit_test(a_loader_that_was_not_seen_counts_nothing),
         cmocka_unit_test(says_what_must_be_known_of_a_profile),
+        cmocka_unit_test(names_what_the_network_file_misspells),
         cmocka_unit_test(warns_once_where_types_share_a_fact),
         cmocka_unit_test(forecasts_its_own_sub_systems),
         cmocka_unit_test(forecasts_the_mixed_ring_of_its_sub_systems),
