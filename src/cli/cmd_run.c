@@ -8,7 +8,7 @@ static bool run(const struct options *options, struct error *e)
     struct workspace w;
     struct forecast forecast;
     bool ok = workspace_open(&w, options, e) && workspace_measure(&w, options->again, e) &&
-              network_step(&w, options->again, e) && workspace_forecast(&w, &forecast, e) &&
+              network_step(&w, options, e) && workspace_forecast(&w, &forecast, e) &&
               workspace_show_forecast(&w, options, &forecast, e);
     if (ok)
         progress_say(&w.progress, "Kept in %s", w.run);

@@ -20,6 +20,10 @@ static const struct argp_option all[] = {
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
     {"print-python", 'p', NULL, 0, "Print only the path of the python that would be used", 0},
+    {"pairs", 'P', "WHICH", 0, "Measure the links of the ring (the default), all, or a sample", 0},
+    {"seconds", 's', "S", 0, "Seconds for each link (default: 2)", 0},
+    {"together", 't', NULL, 0, "Then measure all links of the ring at once, too", 0},
+    {"plan", 'n', NULL, 0, "Only print what would be measured, and how long that takes", 0},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -56,6 +60,18 @@ static error_t take(int key, char *value, struct argp_state *state)
         return 0;
     case 'p':
         options->print_python = true;
+        return 0;
+    case 'P':
+        options->pairs = value;
+        return 0;
+    case 's':
+        options->seconds = value;
+        return 0;
+    case 't':
+        options->together = true;
+        return 0;
+    case 'n':
+        options->plan = true;
         return 0;
     case ARGP_KEY_ARG:
         return ARGP_ERR_UNKNOWN; /* collected at once by ARGP_KEY_ARGS */

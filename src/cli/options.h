@@ -13,13 +13,18 @@ enum option_bit {
     OPTION_OUTPUT = 1 << 5,
     OPTION_FORCE = 1 << 6,
     OPTION_PRINT_PYTHON = 1 << 7,
+    OPTION_PAIRS = 1 << 8,
+    OPTION_SECONDS = 1 << 9,
+    OPTION_TOGETHER = 1 << 10,
+    OPTION_PLAN = 1 << 11,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python;
-    const char *output; /* or NULL */
-    char **args;        /* [n_args], the words that are no options */
+    bool json, csv, quiet, again, force, print_python, together, plan;
+    const char *pairs, *seconds; /* as written, or NULL */
+    const char *output;          /* or NULL */
+    char **args;                 /* [n_args], the words that are no options */
     int n_args;
 };
 

@@ -145,38 +145,6 @@ bool address_free_port(const char *address, int *port, struct error *e)
     return true;
 }
 
-/* "  0: 0100007F:176F 00000000:0000 0A ...": local and remote address and port, and a state. */
-static bool is_listener(char *line, int port)
-{
-    enum { STATE_LISTEN = 0x0a };
-    char *rest = NULL;
-    const char *number = strtok_r(line, " ", &rest);
-    const char *local = number ? strtok_r(NULL, " ", &rest) : NULL;
-    const char *remote = local ? strtok_r(NULL, " ", &rest) : NULL;
-    const char *state = remote ? strtok_r(NULL, " ", &rest) : NULL;
-    const char *local_port = state ? strrchr(local, ':') : NULL;
-    return local_port && strtol(local_port + 1, NULL, 16) == port &&
-           strtol(state, NULL, 16) == STATE_LISTEN;
-}
-
-static bool table_has_listener(const char *path, int port)
-{
-    FILE *table = fopen(path, "re");
-    if (!table)
-        return false;
-    char line[512];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, table))
-        found = is_listener(line, port);
-    fclose(table);
-    return found;
-}
-
-bool address_is_listening(int port)
-{
-    return table_has_listener("/proc/net/tcp", port) || table_has_listener("/proc/net/tcp6", port);
-}
-
 /* Two connected sockets of ours, from one address to another. */
 static bool connect_pair(const char *from, const char *to, int pair[2], struct error *e)
 {

@@ -22,9 +22,6 @@ bool address_interface(const char *address, char *interface, size_t size, struct
 /* A TCP port nobody uses on an address of this machine. Another program may take it at any time. */
 bool address_free_port(const char *address, int *port, struct error *e);
 
-/* Whether some program here accepts connections on a TCP port. */
-bool address_is_listening(int port);
-
 /*
  * Seconds that one byte takes from one socket to another on this machine: half the median round
  * trip of 200 over TCP between sockets of our own, so without the wake-up of another process.

@@ -1,7 +1,6 @@
 /*
- * One server per test, ended after it (-1): a server that is still busy with the test before would
- * refuse this one. Versions 3.11 to 3.13 exit with 0 on errors, 3.9 prints them on standard error
- * only, 3.16 and 3.17 can print the object twice.
+ * Versions 3.11 to 3.13 exit with 0 on errors, 3.9 prints them on standard error only, 3.16
+ * and 3.17 can print the object twice.
  */
 #include "measure/iperf3.h"
 
@@ -11,11 +10,7 @@
 
 #include <jansson.h>
 
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/text.h"
-#include "measure/address.h"
 
 static const double CPU_BOUND_PERCENT = 90;
 
@@ -149,105 +144,30 @@ static bool read_root(const json_t *root, struct iperf3_result *result, struct e
     return true;
 }
 
+/* Version 3.9 gives its reason beside the object, as a line "iperf3: error - ...". */
+static void add_words_beside(const char *text, struct error *e)
+{
+    enum { LONGEST = 200 };
+    static const char lead[] = "iperf3: error - ";
+    const char *words = strstr(text, lead);
+    if (!words)
+        return;
+    struct arena arena = {0};
+    words += sizeof lead - 1;
+    size_t length = strcspn(words, "\r\n");
+    error_hint(e, "it also said: %s",
+               text_printable(&arena,
+                              arena_copy_n(&arena, words, length < LONGEST ? length : LONGEST), 0));
+    arena_free(&arena);
+}
+
 bool iperf3_read(const char *text, struct iperf3_result *result, struct error *e)
 {
     json_t *root = NULL;
-    if (!parse_object(text, &root, e))
-        return false;
-    bool ok = read_root(root, result, e);
-    json_decref(root);
-    return ok;
-}
-
-/* Waits until the server accepts; false where it ended or took too long. */
-static bool wait_for_server(struct child *server, int port)
-{
-    enum { LIMIT_S = 10 };
-    double end_s = clock_now_s() + LIMIT_S;
-    while (!address_is_listening(port)) {
-        if (child_ended(server) || clock_now_s() > end_s)
-            return false;
-        clock_sleep(0.01);
-    }
-    return true;
-}
-
-static bool start_server(const char *address, int port_number, const char *port,
-                         struct child *server, struct error *e)
-{
-    const char *argv[] = {"iperf3", "-s", "-1", "-B", address, "-p", port, NULL};
-    struct child_options options = {.argv = argv};
-    if (!child_start(&options, server, e))
-        return false;
-    if (wait_for_server(server, port_number))
-        return true;
-    child_stop(server, 1);
-    error_set(e, ERROR_HOST, "iperf3: its server did not start on %s port %s", address, port);
-    return false;
-}
-
-/* Old versions give the reason on standard error only. */
-static bool read_client(struct arena *arena, const char *output, char *errors,
-                        struct iperf3_result *result, struct error *e)
-{
-    if (iperf3_read(output, result, e))
-        return true;
-    errors[strcspn(errors, "\r\n")] = '\0';
-    if (*errors)
-        error_hint(e, "it also said: %s", text_printable(arena, errors, 0));
-    return false;
-}
-
-static bool run_client(struct arena *arena, const char *from, const char *to, const char *port,
-                       int duration_s, const struct progress *progress,
-                       struct iperf3_result *result, struct error *e)
-{
-    enum { LIMIT_BYTES = 8 << 20, MARGIN_S = 20 };
-    const char *duration = arena_format(arena, "%d", duration_s);
-    const char *argv[] = {"iperf3", "-c",     to,   "-B",     from, "-p",
-                          port,     "--json", "-t", duration, NULL};
-    struct child_options options = {.argv = argv};
-    struct child_limits limits = {.timeout_s = duration_s + MARGIN_S,
-                                  .output_bytes = LIMIT_BYTES,
-                                  .cancel = progress->cancel};
-    struct child_end end;
-    char *text = NULL, *errors = NULL;
-    if (!child_capture(arena, &options, &limits, &end, &text, &errors, e))
-        return false;
-    if (end.how == CHILD_EXITED)
-        return read_client(arena, text, errors, result, e);
-    error_set(e, ERROR_HOST, "iperf3 %s", child_end_text(arena, end));
-    return false;
-}
-
-static bool measure_once(const char *from, const char *to, int duration_s,
-                         const struct progress *progress, struct iperf3_result *result,
-                         struct error *e)
-{
-    int port_number = 0;
-    struct child server = {0};
-    if (!address_free_port(to, &port_number, e))
-        return false;
-    struct arena arena = {0};
-    const char *port = arena_format(&arena, "%d", port_number);
-    bool ok = start_server(to, port_number, port, &server, e) &&
-              run_client(&arena, from, to, port, duration_s, progress, result, e);
-    child_stop(&server, 1);
-    arena_free(&arena);
-    return ok;
-}
-
-bool iperf3_measure(const char *from, const char *to, int duration_s,
-                    const struct progress *progress, struct iperf3_result *result, struct error *e)
-{
-    enum { TRIES = 3 };
-    bool ok = false;
-    for (int try = 0; try < TRIES && !ok; try++) {
-        if (progress_cancelled(progress, e))
-            return false;
-        ok = measure_once(from, to, duration_s, progress, result, e);
-    }
-    if (!ok && !progress_cancelled(progress, e))
-        error_in(e, "the bandwidth from %s to %s, tried %d times", from, to, TRIES);
+    bool ok = parse_object(text, &root, e) && read_root(root, result, e);
+    if (!ok)
+        add_words_beside(text, e);
+    if (root)
+        json_decref(root);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* iperf3: running it between two addresses of this machine, and reading what it says. */
+/* What iperf3 says. */
 #ifndef FORETRAIN_MEASURE_IPERF3_H
 #define FORETRAIN_MEASURE_IPERF3_H
 
@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "measure/progress.h"
 
 struct iperf3_result {
     double bandwidth_Bps;      /* payload that arrived */
@@ -22,12 +21,5 @@ struct iperf3_result {
  * saying what iperf3 said, or what is missing.
  */
 bool iperf3_read(const char *text, struct iperf3_result *result, struct error *e);
-
-/*
- * Bandwidth from one address to another, both of this machine, for `duration_s` (whole seconds).
- * Tries three times.
- */
-bool iperf3_measure(const char *from, const char *to, int duration_s,
-                    const struct progress *progress, struct iperf3_result *result, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading what iperf3 prints, all versions and faults of the samples in shared; and running it
- * here. */
+/* Reading what iperf3 prints, all versions and faults of the samples in shared; and this machine's
+ * addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -287,37 +287,6 @@ static void survives_broken_bytes(void **state)
     }
 }
 
-static void measures_this_machine(void **state)
-{
-    struct fixture *f = *state;
-    struct progress quiet = {0};
-    struct iperf3_result result;
-    if (!iperf3_measure("127.0.0.1", "127.0.0.1", 1, &quiet, &result, &f->e))
-        fail_msg("%s", f->e.text);
-    assert_true(result.bandwidth_Bps > 1e7);
-}
-
-static void says_that_an_address_is_not_ours(void **state)
-{
-    struct fixture *f = *state;
-    struct progress quiet = {0};
-    struct iperf3_result result;
-    assert_false(iperf3_measure("127.0.0.1", "192.0.2.1", 1, &quiet, &result, &f->e));
-    assert_int_equal(f->e.kind, ERROR_HOST);
-    assert_non_null(strstr(f->e.text, "192.0.2.1"));
-    assert_non_null(strstr(f->e.text, "tried 3 times"));
-}
-
-static void stops_when_the_user_wants_so(void **state)
-{
-    struct fixture *f = *state;
-    const volatile sig_atomic_t cancel = 1;
-    struct progress cancelled = {.cancel = &cancel};
-    struct iperf3_result result;
-    assert_false(iperf3_measure("127.0.0.1", "127.0.0.1", 1, &cancelled, &result, &f->e));
-    assert_string_equal(f->e.text, "interrupted");
-}
-
 static void knows_this_machine_by_its_addresses(void **state)
 {
     struct fixture *f = *state;
@@ -338,7 +307,6 @@ static void gives_ports_that_are_free(void **state)
     int port = 0;
     assert_true(address_free_port("127.0.0.1", &port, &f->e));
     assert_true(port > 1023 && port < 65536);
-    assert_false(address_is_listening(port));
     assert_false(address_free_port("192.0.2.1", &port, &f->e));
 }
 
@@ -362,9 +330,6 @@ int main(void)
         IPERF3_TEST(refuses_what_is_no_result),
         IPERF3_TEST(refuses_a_sample_cut_off_anywhere),
         IPERF3_TEST(survives_broken_bytes),
-        IPERF3_TEST(measures_this_machine),
-        IPERF3_TEST(says_that_an_address_is_not_ours),
-        IPERF3_TEST(stops_when_the_user_wants_so),
         IPERF3_TEST(knows_this_machine_by_its_addresses),
         IPERF3_TEST(gives_ports_that_are_free),
         IPERF3_TEST(measures_the_latency_of_the_loopback),

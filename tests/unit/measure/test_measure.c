@@ -18,7 +18,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "measure/bandwidth.h"
 #include "measure/measure.h"
 #include "profile/profile.h"
 
@@ -348,26 +347,6 @@ static void refuses_a_python_without_torch(void **state)
     assert_non_null(strstr(f->e.text, "in device type 'fast'"));
 }
 
-static void measures_the_bandwidth_of_each_pair_once(void **state)
-{
-    struct fixture *f = *state;
-    struct job job;
-    struct network network;
-    f->text = edited(f, "batch: 8, hosts: \"localhost:4\"", "batch: 8, hosts: \"127.0.0.2:4\"");
-    text_add(&f->said, "");
-    if (!job_parse(&f->arena, f->text, strlen(f->text), "job.yaml", f->folder, &job, &f->e) ||
-        !bandwidth_measure(&f->arena, &job, &f->progress, &network, &f->e))
-        fail_msg("%s", f->e.text);
-    assert_int_equal(network.n, 2);
-    assert_string_equal(network.name[0], "127.0.0.2");
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(network.link[i].source, LINK_MEASURED);
-        assert_true(network.link[i].bandwidth_Bps > 1e6);
-        assert_true(network.link[i].latency_s > 0 && network.link[i].latency_s < 0.1);
-    }
-    assert_said(f, "127.0.0.2 -> localhost: ");
-}
-
 int main(void)
 {
 #define MEASURE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -385,7 +364,6 @@ int main(void)
         MEASURE_TEST(an_interrupted_run_goes_on_where_it_stopped),
         MEASURE_TEST(refuses_a_set_that_is_too_small),
         MEASURE_TEST(refuses_a_python_without_torch),
-        MEASURE_TEST(measures_the_bandwidth_of_each_pair_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
