@@ -88,6 +88,16 @@ class Endings(unittest.TestCase):
         self.assertIn("ignored everything", output)
         self.assertLess(time.monotonic() - began, 60)
 
+    def test_a_record_that_cannot_be_written(self):
+        with Launch(script("troubled.py", "early"), n=1, record_dir="/proc/none") as launch:
+            self.assertEqual(launch.wait(), [97])
+            self.assertIn("foretrain: the watcher failed: FileNotFoundError", launch.output())
+
+    def test_a_specification_that_cannot_be_read(self):
+        with Launch(script("troubled.py", "early"), n=1, first="soon") as launch:
+            self.assertEqual(launch.wait(), [97])
+            self.assertIn("foretrain: the specification cannot be read: ", launch.output())
+
     def test_no_process_group(self):
         self.end("no-group", [97, 97], "the script ended; it never initialised torch.distributed")
 

@@ -380,6 +380,15 @@ class Records(unittest.TestCase):
         })
         self.assertEqual((spec.type_of(1), spec.batch_of(1), spec.batch_of(2)), ("b", 8, 4))
 
+    def test_a_full_disk_leaves_room_for_the_reason(self):
+        with tempfile.TemporaryDirectory() as folder:
+            record = Record(folder)
+            record.open(3, {"rank": 3})
+            record.write({"kind": "iteration", "i": 1})
+            record.write_over({"kind": "error", "text": "No space left on device"})
+            with open(os.path.join(folder, "rank3.jsonl.part"), encoding="utf-8") as file:
+                self.assertEqual([json.loads(line)["kind"] for line in file], ["header", "error"])
+
     def test_reads_of_this_process_are_counted(self):
         before = procio.total_counts([])
         with open(__file__, "rb") as file:

@@ -40,6 +40,10 @@ def load_spec(path=None):
         return Spec(json.load(file))
 
 
+def _json_line(line):
+    return json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
+
+
 class Record:
     """One rank's record: lines held back until the header is known, then written and flushed as they come."""
 
@@ -48,6 +52,7 @@ class Record:
         self._file = None
         self._held = []
         self._notes = set()
+        self._header_bytes = 0
         self.path = None
 
     def open(self, rank, header):
@@ -58,8 +63,10 @@ class Record:
         line = {"kind": "header", "format": RECORD_FORMAT}
         line.update(header)
         line["date"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.write(line)
+        self._header_bytes = self._file.tell()
         held, self._held = self._held, []
-        for each in [line] + held:
+        for each in held:
             self.write(each)
 
     @property
@@ -70,8 +77,15 @@ class Record:
         if self._file is None:
             self._held.append(line)
             return
-        self._file.write(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n")
+        self._file.write(_json_line(line))
         self._file.flush()
+
+    def write_over(self, line):
+        """Where the disk is full: give up what follows the header, so that there is room for this last line."""
+        descriptor = os.open(self.path + ".part", os.O_WRONLY | os.O_APPEND)
+        os.ftruncate(descriptor, self._header_bytes)
+        os.write(descriptor, _json_line(line).encode())
+        os.close(descriptor)
 
     def note(self, text):
         """Say something to the reader of the forecast, once."""

@@ -54,7 +54,8 @@ def attach():
 
 
 def say(text):
-    print("foretrain: " + text, file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError, ValueError):
+        print("foretrain: " + text, file=sys.stderr, flush=True)
 
 
 def guarded(method):
@@ -65,7 +66,8 @@ def guarded(method):
         try:
             return method(self, *args, **kwargs)
         except Exception as error:  # pylint: disable=broad-except
-            traceback.print_exc()
+            with contextlib.suppress(OSError):
+                traceback.print_exc()
             self.refuse("the watcher failed: %s: %s" % (type(error).__name__, error))
 
     return call
@@ -146,7 +148,11 @@ class Watch:
             self.record.write({"kind": "error", "text": text})
             self._forget_side_files()
         except OSError as error:
-            say("%s (the record could not be written: %s)" % (text, error))
+            if str(error) not in text:
+                text = "%s (the record could not be written: %s)" % (text, error)
+            say(text)
+            with contextlib.suppress(OSError):
+                self.record.write_over({"kind": "error", "text": text})
 
     def _header(self, rank, device):
         import torch
