@@ -29,7 +29,7 @@ class Sockets(unittest.TestCase):
             with socket.create_connection(server.getsockname()) as client, server.accept()[0] as accepted:
                 counter.refresh()
                 before = counter.snapshot()
-                self.assertIsNotNone(sockets.tcp_payload_sent(client.fileno()))
+                self.assertIsNotNone(sockets.TcpInfo().payload_sent(client.fileno()))
                 self.assertEqual(sockets.sent_between(before, counter.snapshot()), 0)
                 received = []
                 reader = threading.Thread(target=self.read_all, args=(accepted, received))
@@ -65,9 +65,9 @@ class Sockets(unittest.TestCase):
 
     def test_other_descriptors_are_not_counted(self):
         with tempfile.TemporaryFile() as file, socket.socket(socket.AF_UNIX) as local:
-            self.assertIsNone(sockets.tcp_payload_sent(file.fileno()))
-            self.assertIsNone(sockets.tcp_payload_sent(local.fileno()))
-        self.assertIsNone(sockets.tcp_payload_sent(9999))
+            self.assertIsNone(sockets.TcpInfo().payload_sent(file.fileno()))
+            self.assertIsNone(sockets.TcpInfo().payload_sent(local.fileno()))
+        self.assertIsNone(sockets.TcpInfo().payload_sent(9999))
 
     def test_the_interface_is_the_named_one_or_the_one_with_our_address(self):
         self.assertEqual(sockets.interface_of(set(), {"GLOO_SOCKET_IFNAME": "lo"}), "lo")

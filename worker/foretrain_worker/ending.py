@@ -32,8 +32,11 @@ class _Exit:
 
 
 def watch_failures(watch):
-    """Remember an uncaught exception or a status other than 0, which stay the process's own end."""
-    report, leave = sys.excepthook, sys.exit
+    """Remember an uncaught exception or a status other than 0, which stay the process's own end.
+
+    A child of multiprocessing reports its exception itself, past sys.excepthook.
+    """
+    report, leave, run = sys.excepthook, sys.exit, multiprocessing.Process.run
 
     def remember_then_report(kind, value, trace):
         _Exit.failure = _failure_of(value)
@@ -44,8 +47,16 @@ def watch_failures(watch):
             _Exit.failure = _failure_of(sys.exc_info()[1]) or "the script exited with status %s" % (status,)
         leave(status)
 
+    def run_and_remember(process):
+        try:
+            run(process)
+        except Exception as error:
+            _Exit.failure = _failure_of(error)
+            raise
+
     sys.excepthook = remember_then_report
     sys.exit = remember_then_exit
+    multiprocessing.process.BaseProcess.run = run_and_remember
 
 
 def _failure_of(exception):
@@ -62,10 +73,7 @@ def watch_exit_of_root():
 
 
 def watch_exit_of_child(watch):
-    """In a rank that the script started itself: multiprocessing's children run no atexit handlers.
-
-    An exception that ends such a child has not been reported yet when they run.
-    """
+    """In a rank that the script started itself: multiprocessing's children run no atexit handlers."""
     if not install.is_root():
         from multiprocessing import util
 
@@ -80,7 +88,6 @@ def _at_exit():
     if _Exit.is_handled or not is_ours:
         return
     _Exit.is_handled = True
-    _Exit.failure = _Exit.failure or _failure_of(sys.exc_info()[1])
     if watch is None:
         _report_without_torch(watches)
     elif watch.is_complete or watch.script_ended():

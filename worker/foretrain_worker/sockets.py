@@ -21,15 +21,21 @@ _SYS_NET = "/sys/class/net"
 _getsockopt = ctypes.CDLL(None).getsockopt
 
 
-def tcp_payload_sent(descriptor):
-    """Payload bytes sent so far through one connected TCP socket, or None for others and where the kernel does not tell."""
-    buffer = ctypes.create_string_buffer(_BUFFER_LENGTH)
-    length = ctypes.c_uint32(_BUFFER_LENGTH)
-    status = _getsockopt(descriptor, socket.IPPROTO_TCP, socket.TCP_INFO, buffer, ctypes.byref(length))
-    if status != 0 or length.value < _TCP_INFO.size:
-        return None
-    state, not_sent, sent, retransmitted = _TCP_INFO.unpack_from(buffer)
-    return None if state == _TCP_LISTEN else sent - retransmitted + not_sent
+class TcpInfo:
+    """Reads tcp_info into one buffer, again and again: this runs for every socket in every backward call."""
+
+    def __init__(self):
+        self._buffer = ctypes.create_string_buffer(_BUFFER_LENGTH)
+        self._length = ctypes.c_uint32()
+        self._arguments = (socket.IPPROTO_TCP, socket.TCP_INFO, self._buffer, ctypes.byref(self._length))
+
+    def payload_sent(self, descriptor):
+        """Payload bytes sent so far through a connected TCP socket; None for others and where the kernel does not tell."""
+        self._length.value = _BUFFER_LENGTH
+        if _getsockopt(descriptor, *self._arguments) != 0 or self._length.value < _TCP_INFO.size:
+            return None
+        state, not_sent, sent, retransmitted = _TCP_INFO.unpack_from(self._buffer)
+        return None if state == _TCP_LISTEN else sent - retransmitted + not_sent
 
 
 class SocketCounter:
@@ -37,6 +43,7 @@ class SocketCounter:
 
     def __init__(self):
         self._descriptors = {}
+        self._payload_sent = TcpInfo().payload_sent
 
     def refresh(self):
         """Look for the sockets anew: {descriptor: identity of the socket}."""
@@ -46,7 +53,7 @@ class SocketCounter:
                 identity = os.readlink("/proc/self/fd/" + name)
             except OSError:
                 continue
-            if identity.startswith("socket:") and tcp_payload_sent(int(name)) is not None:
+            if identity.startswith("socket:") and self._payload_sent(int(name)) is not None:
                 found[int(name)] = identity
         self._descriptors = found
 
@@ -54,7 +61,7 @@ class SocketCounter:
         """{socket: payload bytes sent so far}; a socket closed meanwhile is left out."""
         counts = {}
         for descriptor, identity in self._descriptors.items():
-            sent = tcp_payload_sent(descriptor)
+            sent = self._payload_sent(descriptor)
             if sent is not None:
                 counts[descriptor, identity] = sent
         return counts
