@@ -306,7 +306,7 @@ class Agent:
 
     def do_hello(self, request, _payload):
         self.limit_s = request.get("limit_s", self.limit_s)
-        self.folder = Folder(to_path(request["folder"]) if request.get("folder") else None)
+        self.folder = self.folder or Folder(to_path(request["folder"]) if request.get("folder") else None)
         return {
             "python": platform.python_version(),
             "executable": from_path(sys.executable or ""),

@@ -244,7 +244,9 @@ bool python_check(struct python_search *search, const char *path, const char *co
                   struct error *e)
 {
     static const char program[] =
-        "import sys, importlib.util as u; sys.exit(u.find_spec('torch') is None)";
+        "import sys, importlib.util as u\n"
+        "torch = u.find_spec('torch')\n"
+        "sys.exit(torch is None or torch.origin is None)\n"; /* an empty folder has no origin */
     const char *const argv[] = {path, "-c", program, NULL};
     const struct child_limits limits = {.timeout_s = TRIAL_TIMEOUT_S};
     struct child_end end;
