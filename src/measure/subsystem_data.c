@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "job/arguments.h"
 
@@ -21,19 +22,13 @@ static bool args_use(const struct job_model *model, const char *placeholder)
     return false;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Tensors hold all samples in a few files: the built-in loop draws indices from them. */
 static bool holds_tensors(const struct data_set *set)
 {
     static const char *const ending[] = {".npy", ".npz", ".pt"};
     for (size_t i = 0; i < set->n; i++) {
         for (size_t k = 0; k < sizeof ending / sizeof *ending; k++) {
-            if (!strchr(set->path[i], '/') && ends_with(set->path[i], ending[k]))
+            if (!strchr(set->path[i], '/') && text_ends_with(set->path[i], ending[k]))
                 return true;
         }
     }
