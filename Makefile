@@ -18,7 +18,8 @@ help:
 build:
 	@scripts/install-deps run
 	@$(CONFIGURE) -S . -B $(BUILD)/gcc -DFORETRAIN_TESTS=OFF >/dev/null
-	@cmake --build $(BUILD)/gcc
+	@echo "Building $(BUILD)/gcc ..."
+	@cmake --build $(BUILD)/gcc -- --quiet
 
 run: build
 	@scripts/quickstart $(BUILD)/gcc/foretrain
