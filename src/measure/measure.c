@@ -20,7 +20,7 @@ struct measurement {
     struct arena arena;
     const struct job *job;
     const char *run, *worker; /* absolute */
-    bool again;
+    bool again, parallel;
     const struct progress *progress;
     struct launcher *launcher;
     struct subsystem_type *type; /* [n_types] */
@@ -284,6 +284,51 @@ static bool measure_each(struct measurement *m, struct error *e)
     return true;
 }
 
+static bool share_a_host(const struct measurement *m, int a, int b)
+{
+    return subsystem_meets_on_host(&m->subsystem[a], a, &m->subsystem[b], b);
+}
+
+/* The types that are left and share no host with an earlier one of them; returns how many. */
+static size_t choose_batch(const struct measurement *m, const bool *done, int *batch)
+{
+    size_t n = 0;
+    for (int i = 0; i < m->job->n_types; i++) {
+        bool fits = m->due[i] && !done[i];
+        for (size_t k = 0; fits && k < n; k++)
+            fits = !share_a_host(m, batch[k], i);
+        if (fits)
+            batch[n++] = i;
+    }
+    return n;
+}
+
+static bool measure_batch(struct measurement *m, const int *batch, size_t n, struct error *e)
+{
+    struct subsystem *subsystem = ARENA_ARRAY(&m->arena, n, struct subsystem);
+    for (size_t i = 0; i < n; i++) {
+        subsystem[i] = m->subsystem[batch[i]];
+        subsystem_data_cool(m->job, &m->data, batch[i], m->progress);
+    }
+    bool ok = training_run(m->launcher, subsystem, n, m->worker, m->progress, e);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = write_profile(m, batch[i], e);
+    return ok;
+}
+
+static bool measure_in_parallel(struct measurement *m, struct error *e)
+{
+    bool *done = ARENA_ARRAY(&m->arena, (size_t)m->job->n_types, bool);
+    int *batch = ARENA_ARRAY(&m->arena, (size_t)m->job->n_types, int);
+    for (size_t n; (n = choose_batch(m, done, batch)) > 0;) {
+        if (!measure_batch(m, batch, n, e))
+            return false;
+        for (size_t i = 0; i < n; i++)
+            done[batch[i]] = true;
+    }
+    return true;
+}
+
 /* In one ring all types have the same sub-system. */
 static bool measure_side_by_side(struct measurement *m, struct error *e)
 {
@@ -298,7 +343,9 @@ static bool measure_side_by_side(struct measurement *m, struct error *e)
 
 static bool measure_due(struct measurement *m, struct error *e)
 {
-    return m->job->subsystems == SUBSYSTEMS_EACH ? measure_each(m, e) : measure_side_by_side(m, e);
+    if (m->job->subsystems == SUBSYSTEMS_TOGETHER)
+        return measure_side_by_side(m, e);
+    return m->parallel ? measure_in_parallel(m, e) : measure_each(m, e);
 }
 
 /* Paths that a training in another working directory can use. */
@@ -341,7 +388,8 @@ static bool measure(struct measurement *m, struct error *e)
 bool measure_all(const struct job *job, const char *run, const struct measure_options *options,
                  const struct progress *progress, struct error *e)
 {
-    struct measurement m = {.job = job, .again = options->again, .progress = progress};
+    struct measurement m = {
+        .job = job, .again = options->again, .parallel = options->parallel, .progress = progress};
     choose_wanted(&m);
     bool ok = find_folders(&m, run, options->worker, e) &&
               launcher_open(job, m.worker, progress, &m.launcher, e) && measure(&m, e);

@@ -19,6 +19,7 @@
 struct measure_options {
     const char *worker; /* folder of the worker: loop.py, hook/, foretrain_worker/ */
     bool again;         /* also what is measured already */
+    bool parallel;      /* sub-systems that share no host at the same time */
 };
 
 /*

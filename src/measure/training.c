@@ -81,7 +81,7 @@ static bool find_meeting(struct training *t, struct error *e)
 {
     struct subsystem *first = t->running[0].subsystem;
     int port = 0, n_ranks = 0;
-    if (t->n < 2)
+    if (t->n < 2 || job_of(t)->subsystems == SUBSYSTEMS_EACH)
         return true;
     if (!launcher_free_port(t->launcher, first->rank[0].host, &port, e))
         return false;

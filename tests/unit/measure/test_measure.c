@@ -62,6 +62,7 @@ struct fixture {
     const char *run, *worker;
     struct progress progress;
     const char *text;
+    bool parallel;
 };
 
 static void hear(void *self, const char *text)
@@ -115,7 +116,7 @@ static int tear_down(void **state)
 static bool measure(struct fixture *f, bool again)
 {
     struct job job;
-    struct measure_options options = {.worker = f->worker, .again = again};
+    struct measure_options options = {.worker = f->worker, .again = again, .parallel = f->parallel};
     text_free(&f->said);
     text_add(&f->said, "");
     if (!job_parse(&f->arena, f->text, strlen(f->text), "job.yaml", f->folder, &job, &f->e))
@@ -255,6 +256,32 @@ static void leaves_types_with_a_given_profile_alone(void **state)
     assert_false(file_exists(in_folder(f, "run/profiles/slow.json")));
 }
 
+static void types_that_share_a_host_are_measured_one_by_one_even_in_parallel(void **state)
+{
+    struct fixture *f = *state;
+    f->parallel = true;
+    f->progress.status = hear;
+    measure_well(f, false);
+    assert_int_equal(count_runs(f), 4);
+    assert_null(strstr(f->said.data, "; slow: "));
+}
+
+static void types_without_a_common_host_are_measured_at_the_same_time(void **state)
+{
+    struct fixture *f = *state;
+    f->parallel = true;
+    f->progress.status = hear;
+    const char *slow = strstr(f->text, "slow: {");
+    const char *host = slow ? strstr(slow, "localhost") : NULL;
+    assert_non_null(host);
+    f->text = arena_format(&f->arena, "%.*s127.0.0.1%s", (int)(host - f->text), f->text,
+                           host + strlen("localhost"));
+    measure_well(f, false);
+    assert_int_equal(count_runs(f), 4);
+    assert_said(f, "; slow: ");
+    assert_true(file_exists(in_folder(f, "run/profiles/slow.json")));
+}
+
 static void measures_together_all_or_none(void **state)
 {
     struct fixture *f = *state;
@@ -358,6 +385,8 @@ int main(void)
         MEASURE_TEST(measures_all_again_when_asked),
         MEASURE_TEST(puts_a_broken_profile_aside),
         MEASURE_TEST(leaves_types_with_a_given_profile_alone),
+        MEASURE_TEST(types_without_a_common_host_are_measured_at_the_same_time),
+        MEASURE_TEST(types_that_share_a_host_are_measured_one_by_one_even_in_parallel),
         MEASURE_TEST(measures_together_all_or_none),
         MEASURE_TEST(the_interfaces_counters_are_of_those_that_trained_alone),
         MEASURE_TEST(one_ring_gives_each_type_its_own_profile),

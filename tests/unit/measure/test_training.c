@@ -357,6 +357,7 @@ static void measures_several_side_by_side(void **state)
 {
     struct fixture *f = *state;
     write_script(f, "python", "grep -A5 together $FORETRAIN_SPEC; sleep 0.3; iteration 1; finish");
+    f->job.subsystems = SUBSYSTEMS_TOGETHER;
     plan(f, 0);
     plan(f, 1);
     if (!run(f, f->subsystem, 2))
@@ -368,6 +369,16 @@ static void measures_several_side_by_side(void **state)
     assert_non_null(strstr(slow, "\"n_ranks\": 4"));
     assert_true(f->subsystem[0].port != f->subsystem[1].port);
     assert_non_null(strstr(f->said.data, "fast: starting; slow: starting"));
+}
+
+static void those_that_only_run_at_the_same_time_do_not_meet(void **state)
+{
+    struct fixture *f = *state;
+    write_script(f, "python", "grep together $FORETRAIN_SPEC; finish");
+    plan(f, 0);
+    plan(f, 1);
+    assert_true(run(f, f->subsystem, 2));
+    assert_string_equal(read_file(f, "records/slow/rank0.out"), "  \"together\": null\n");
 }
 
 static void one_that_fails_ends_those_beside_it(void **state)
@@ -437,6 +448,7 @@ int main(void)
         TRAINING_TEST(ends_a_training_that_takes_too_long),
         TRAINING_TEST(an_interrupt_ends_all_and_leaves_nothing_half_done),
         TRAINING_TEST(measures_several_side_by_side),
+        TRAINING_TEST(those_that_only_run_at_the_same_time_do_not_meet),
         TRAINING_TEST(one_that_fails_ends_those_beside_it),
         TRAINING_TEST(forms_one_ring_of_all_types),
         TRAINING_TEST(refuses_hosts_that_are_not_this_machine),
