@@ -236,32 +236,28 @@ class OtherLoops(ScriptTest):
         for line in record.iterations:
             self.assertEqual((line["micro_batches"], line["edge"]), (1, False))
 
-    def test_an_iterable_dataset_with_a_worker(self):
-        record = run(*script("iterable.py"))[0]
+    def test_an_iterable_dataset_with_a_worker_on_one_device(self):
+        record = run(*script("iterable.py"), n=1)[0]
         self.check_window(record)
-        self.check_bytes(record)
         self.assertEqual([line["i"] for line in record.iterations if line["edge"]], [1])
         self.assertEqual({line["samples"] for line in record.iterations}, {16})
+        for line in record.iterations:
+            self.assertEqual({bucket["done_s"] for bucket in line["buckets"]}, {None})
+            self.assertEqual(line["bytes_sent"], 0)
         loader = record.one("loader")
         self.assertEqual((loader["workers"], loader["batch_size"]), (1, 16))
         self.assertGreaterEqual(len(loader["fetch_s"]), 5)
         self.assertEqual(record.one("model")["loss"], "cross_entropy")
 
-    def test_accumulation_counts_four_batches_as_one_iteration(self):
-        record = run(*script("accumulate.py"))[0]
+    def test_accumulation_and_mixed_precision_count_four_batches_as_one_iteration(self):
+        record = run(*script("accumulate.py", "--amp"))[0]
         self.check_window(record)
         self.check_bytes(record)
         for line in record.inner(FIRST, LAST):
             self.assertEqual((line["micro_batches"], line["samples"]), (4, 64))
             self.assertTrue(0 < line["backward_unsynced_s"] < line["backward_s"])
+            self.assertGreater(line["optimizer_s"], 0)
             self.assertEqual(sum(bucket["bytes"] for bucket in line["buckets"]), (513 * 1024 + 1025 * 10) * 4)
-
-    def test_mixed_precision_with_a_scaler(self):
-        record = run(*script("accumulate.py", "--amp", "--accumulate", 1))[0]
-        self.check_window(record)
-        self.check_bytes(record)
-        self.assertTrue(all(line["optimizer_s"] > 0 for line in record.iterations))
-        self.assertEqual({line["micro_batches"] for line in record.iterations}, {1})
 
     def test_two_networks_and_two_optimizers_are_one_iteration(self):
         record = run(*script("gan.py"))[0]
@@ -279,11 +275,12 @@ class OtherLoops(ScriptTest):
                 self.assertEqual(reduced, n_backwards * gradient_bytes[name])
 
     def test_a_hook_of_its_own_halves_the_wire(self):
-        for hook in ("fp16", "builtin"):
+        for hook, n in (("fp16", 2), ("builtin", 1)):
             with self.subTest(hook=hook):
-                record = run(*script("own_hook.py", "--hook", hook))[0]
+                record = run(*script("own_hook.py", "--hook", hook), n=n)[0]
                 self.check_window(record)
-                self.check_bytes(record)
+                if n > 1:
+                    self.check_bytes(record)
                 for line in record.iterations:
                     for bucket in line["buckets"]:
                         self.assertEqual(bucket["wire_bytes"] * 2, bucket["bytes"])
@@ -297,29 +294,21 @@ class OtherLoops(ScriptTest):
             self.assertAlmostEqual(line["bytes_sent"] / line["buckets"][0]["wire_bytes"], 1, delta=0.2)
 
     def test_one_batch_again_and_again(self):
-        record = run(*script("cached_batch.py"))[0]
+        record = run(*script("cached_batch.py"), n=1)[0]
         self.check_window(record)
         self.assertIn("no DataLoader was used: data processing was not seen", record.notes)
-        record = run(*script("cached_batch.py", "--loader"))[0]
+        record = run(*script("cached_batch.py", "--loader"), n=1)[0]
         self.check_window(record)
         self.assertTrue(any("iterations are cut where forward begins" in note for note in record.notes))
-
-    def test_one_device_computes_only(self):
-        record = run(*script("gan.py"), n=1)[0]
-        self.check_window(record)
-        for line in record.iterations:
-            self.assertEqual({bucket["done_s"] for bucket in line["buckets"]}, {None})
-            self.assertEqual(line["bytes_sent"], 0)
 
 
 @unittest.skipUnless(hasattr(torch, "compile"), "torch.compile came with torch 2.0")
 class Compiled(ScriptTest):
     def test_the_compiler_does_not_see_the_watch(self):
-        with Launch(script("compiled.py")) as launch:
-            self.assertEqual(launch.wait(), [0, 0], launch.output())
+        with Launch(script("compiled.py"), n=1) as launch:
+            self.assertEqual(launch.wait(), [0], launch.output())
             record, output = launch.record(), launch.output()
         self.check_window(record)
-        self.check_bytes(record)
         self.assertNotIn("Graph break", output)
 
 
@@ -333,7 +322,7 @@ class Loader(ScriptTest):
             "cifar_torchrun.py", "--delay", 0.002, "--batch-size", 16, "--workers", workers, "--samples", 1280,
             "--width", 4, "--no-eval",
         )
-        record = run(*command)[0]
+        record = run(*command, n=1)[0]
         self.check_window(record)
         loader = record.one("loader")
         self.assertEqual(loader["workers"], workers)

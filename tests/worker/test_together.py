@@ -12,8 +12,8 @@ FIRST, LAST = 6, 10
 class Together(unittest.TestCase):
     def test_a_slow_sub_system_delays_the_others_first_counted_iteration(self):
         place = {"host": "127.0.0.1", "port": free_port(), "n_ranks": 4}
-        arguments = ["--width", 4, "--no-eval", "--samples", 64000, "--batch-size", 8]
-        slow = script("cifar_torchrun.py", *arguments, "--delay", 0.03)
+        arguments = ["--width", 4, "--no-eval", "--samples", 6400, "--batch-size", 8]
+        slow = script("cifar_torchrun.py", *arguments, "--delay", 0.06)
         fast = script("cifar_torchrun.py", *arguments)
         spec = {"first": FIRST, "last": LAST}
         with Launch(slow, device_type="slow", together=dict(place, server=True), **spec) as slow_launch:
@@ -33,7 +33,7 @@ class Together(unittest.TestCase):
         self.assertGreater(len(held), 5)
         slow_until_ready_s = sum(line["step_s"] for line in slow_ones[0][: FIRST - 1])
         fast_until_counted_s = sum(line["step_s"] for line in fast_ones[0] if line["i"] < FIRST)
-        self.assertGreater(fast_until_counted_s, 0.5 * slow_until_ready_s)
+        self.assertGreater(fast_until_counted_s, 0.25 * slow_until_ready_s)
 
     def test_a_lost_meeting_place_ends_with_its_reason(self):
         place = {"host": "127.0.0.1", "port": free_port(), "n_ranks": 4, "server": True, "timeout_s": 6}

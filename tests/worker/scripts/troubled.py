@@ -37,7 +37,7 @@ def train_one(step, x, y):
         raise RuntimeError("loss is NaN at step 6")
     if args.trouble == "status" and step == 6:
         sys.exit(3)
-    if args.trouble == "prints":
+    if args.trouble == "except-exception":
         print("x" * 5000)
         print("y" * 5000, file=sys.stderr)
     optimizer.zero_grad()
