@@ -5,7 +5,7 @@
 static bool run(const struct options *options, struct error *e)
 {
     struct workspace w;
-    bool ok = workspace_open(&w, options, e) && workspace_measure(&w, options->again, e);
+    bool ok = workspace_open(&w, options, e) && workspace_measure(&w, options, e);
     workspace_close(&w);
     return ok;
 }
@@ -16,7 +16,7 @@ const struct command command_measure = {
     .summary = "Train each type's sub-system and record its profile",
     .help = "Writes profiles/TYPE.json in the run's folder. What is measured already under the "
             "same facts is kept.",
-    .accepts = OPTION_RUN | OPTION_AGAIN | OPTION_QUIET,
+    .accepts = OPTION_RUN | OPTION_AGAIN | OPTION_PARALLEL | OPTION_QUIET,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -7,7 +7,7 @@ static bool run(const struct options *options, struct error *e)
 {
     struct workspace w;
     struct forecast forecast;
-    bool ok = workspace_open(&w, options, e) && workspace_measure(&w, options->again, e) &&
+    bool ok = workspace_open(&w, options, e) && workspace_measure(&w, options, e) &&
               network_step(&w, options, e) && workspace_forecast(&w, &forecast, e) &&
               workspace_show_forecast(&w, options, &forecast, e);
     if (ok)
@@ -25,7 +25,8 @@ const struct command command_run = {
             "and forecasts the whole system. Everything is kept in the run's folder: a run that "
             "was stopped goes on "
             "where it stopped, and what changed in the job is measured again.",
-    .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_AGAIN | OPTION_QUIET | OPTION_OUTPUT,
+    .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_AGAIN | OPTION_PARALLEL |
+               OPTION_QUIET | OPTION_OUTPUT,
     .min_args = 1,
     .max_args = 1,
     .run = run,

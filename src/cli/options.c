@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <argp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,38 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-static const struct argp_option all[] = {
-    {"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)",
-     0},
-    {"json", 'j', NULL, 0, "Print the result as JSON (docs/formats.md)", 0},
-    {"csv", 'c', NULL, 0, "Print a line for each device as CSV", 0},
-    {"quiet", 'q', NULL, 0, "No progress, only warnings and errors", 0},
-    {"again", 'a', NULL, 0, "Measure again what is measured already", 0},
-    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
-    {"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
-    {"print-python", 'p', NULL, 0, "Print only the path of the python that would be used", 0},
-    {"pairs", 'P', "WHICH", 0, "Measure the links of the ring (the default), all, or a sample", 0},
-    {"seconds", 's', "S", 0, "Seconds for each link (default: 2)", 0},
-    {"together", 't', NULL, 0, "Then measure all links of the ring at once, too", 0},
-    {"plan", 'n', NULL, 0, "Only print what would be measured, and how long that takes", 0},
+/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
+ */
+static const struct {
+    struct argp_option argp;
+    size_t offset; /* of its member in struct options */
+} all[] = {
+    {{"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)",
+      0},
+     offsetof(struct options, run)},
+    {{"json", 'j', NULL, 0, "Print the result as JSON (docs/formats.md)", 0},
+     offsetof(struct options, json)},
+    {{"csv", 'c', NULL, 0, "Print a line for each device as CSV", 0},
+     offsetof(struct options, csv)},
+    {{"quiet", 'q', NULL, 0, "No progress, only warnings and errors", 0},
+     offsetof(struct options, quiet)},
+    {{"again", 'a', NULL, 0, "Measure again what is measured already", 0},
+     offsetof(struct options, again)},
+    {{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+     offsetof(struct options, output)},
+    {{"force", 'f', NULL, 0, "Overwrite a file that is there", 0}, offsetof(struct options, force)},
+    {{"print-python", 'p', NULL, 0, "Print only the path of the python that would be used", 0},
+     offsetof(struct options, print_python)},
+    {{"pairs", 'P', "WHICH", 0, "Measure the links of the ring (the default), all, or a sample", 0},
+     offsetof(struct options, pairs)},
+    {{"seconds", 's', "S", 0, "Seconds for each link (default: 2)", 0},
+     offsetof(struct options, seconds)},
+    {{"together", 't', NULL, 0, "Then measure all links of the ring at once, too", 0},
+     offsetof(struct options, together)},
+    {{"plan", 'n', NULL, 0, "Only print what would be measured, and how long that takes", 0},
+     offsetof(struct options, plan)},
+    {{"parallel", 'l', NULL, 0, "Train sub-systems that share no host at the same time", 0},
+     offsetof(struct options, parallel)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -32,63 +51,45 @@ struct parse {
     struct options *options;
 };
 
+static bool set_option(struct options *options, int key, char *value)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        char *member = (char *)options + all[i].offset;
+        if (all[i].argp.key != key)
+            continue;
+        if (all[i].argp.arg)
+            *(const char **)(void *)member = value;
+        else
+            *(bool *)member = true;
+        return true;
+    }
+    return false;
+}
+
+static void check_words(struct argp_state *state, const struct parse *parse)
+{
+    const struct options *options = parse->options;
+    if (options->n_args < parse->command->min_args)
+        argp_error(state, "%s is missing", parse->command->args);
+    if (options->n_args > parse->command->max_args)
+        argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
+    if (options->json && options->csv)
+        argp_error(state, "--json and --csv exclude each other");
+}
+
 static error_t take(int key, char *value, struct argp_state *state)
 {
     struct parse *parse = state->input;
-    struct options *options = parse->options;
     switch (key) {
-    case 'r':
-        options->run = value;
-        return 0;
-    case 'j':
-        options->json = true;
-        return 0;
-    case 'c':
-        options->csv = true;
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case 'a':
-        options->again = true;
-        return 0;
-    case 'o':
-        options->output = value;
-        return 0;
-    case 'f':
-        options->force = true;
-        return 0;
-    case 'p':
-        options->print_python = true;
-        return 0;
-    case 'P':
-        options->pairs = value;
-        return 0;
-    case 's':
-        options->seconds = value;
-        return 0;
-    case 't':
-        options->together = true;
-        return 0;
-    case 'n':
-        options->plan = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* collected at once by ARGP_KEY_ARGS */
-    case ARGP_KEY_ARGS:
-        options->args = state->argv + state->next;
-        options->n_args = state->argc - state->next;
+    case ARGP_KEY_ARGS: /* all words at once */
+        parse->options->args = state->argv + state->next;
+        parse->options->n_args = state->argc - state->next;
         return 0;
     case ARGP_KEY_END:
-        if (options->n_args < parse->command->min_args)
-            argp_error(state, "%s is missing", parse->command->args);
-        if (options->n_args > parse->command->max_args)
-            argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
-        if (options->json && options->csv)
-            argp_error(state, "--json and --csv exclude each other");
+        check_words(state, parse);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -97,7 +98,7 @@ static size_t accepted_options(const struct command *command, struct argp_option
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
         if (command->accepts & (1U << i))
-            accepted[n++] = all[i];
+            accepted[n++] = all[i].argp;
     }
     accepted[n] = (struct argp_option){0};
     return n;

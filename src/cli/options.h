@@ -17,11 +17,12 @@ enum option_bit {
     OPTION_SECONDS = 1 << 9,
     OPTION_TOGETHER = 1 << 10,
     OPTION_PLAN = 1 << 11,
+    OPTION_PARALLEL = 1 << 12,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan;
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel;
     const char *pairs, *seconds; /* as written, or NULL */
     const char *output;          /* or NULL */
     char **args;                 /* [n_args], the words that are no options */

@@ -132,11 +132,12 @@ bool workspace_claim(struct workspace *w, struct error *e)
            keep_origin(w, e);
 }
 
-bool workspace_measure(struct workspace *w, bool again, struct error *e)
+bool workspace_measure(struct workspace *w, const struct options *options, struct error *e)
 {
-    const struct measure_options options = {.worker = workspace_worker(w), .again = again};
+    const struct measure_options how = {
+        .worker = workspace_worker(w), .again = options->again, .parallel = options->parallel};
     return job_check_measurable(&w->arena, &w->job, e) && workspace_claim(w, e) &&
-           measure_all(&w->job, w->run, &options, &w->progress, e);
+           measure_all(&w->job, w->run, &how, &w->progress, e);
 }
 
 bool workspace_network(struct workspace *w, struct network **network, struct error *e)

@@ -41,7 +41,7 @@ bool workspace_claim(struct workspace *w, struct error *e);
 
 /* Measures the sub-systems that are not measured yet (or all `again`) into the run's folder, which
  * it claims. */
-bool workspace_measure(struct workspace *w, bool again, struct error *e);
+bool workspace_measure(struct workspace *w, const struct options *options, struct error *e);
 
 /*
  * The network that a forecast uses: the job's file, else the run's measured one; `*network` is NULL
