@@ -9,7 +9,7 @@ import statistics
 import sys
 import time
 
-WARM_UP, ROUNDS, LIMIT_S = 20, 200, 10
+WARM_UP, ROUNDS, LIMIT_S = 20, 200, 5
 
 
 def family(address):

@@ -19,7 +19,7 @@
 /* Beside the test itself: starting, connecting, latency. */
 static const double OVERHEAD_HERE_S = 0.4, OVERHEAD_S = 1.5;
 
-static const double PATIENCE_S = 20;
+static const double PATIENCE_S = 10;
 
 /* A file whose writing takes longer than a tenth of the time is not written after each round. */
 static const double WRITING_SHARE = 0.1;
@@ -41,6 +41,8 @@ struct task {
     size_t n_pairs;
     size_t n_rounds, round; /* in all, and the present one */
     double started_s, written_s, writing_s;
+    double *latency_s; /* [n_pairs], 0: not known */
+    int try;           /* latency is measured in the first only */
     size_t n_without_latency;
     struct error latency_why; /* of the first of them */
 };
@@ -144,8 +146,9 @@ static void note_result(struct task *task, const struct round_link *measured, st
                  result->cpu_bound ? " or more: a CPU was the limit" : "");
 }
 
-static void note_latency(struct task *task, struct round_link *measured)
+static void note_latency(struct task *task, size_t index, struct round_link *measured)
 {
+    task->latency_s[index] = measured->latency_s;
     if (measured->latency_s > 0 || measured->why.kind == ERROR_NONE)
         return;
     if (task->n_without_latency++ == 0) {
@@ -177,12 +180,13 @@ static bool run_round(struct task *task, const size_t *index, size_t n, struct e
                                       .to_address = task->address[pair.to]};
     }
     show_round(task, n);
-    bool ok = round_latency(&task->tools, link, n, e);
-    for (size_t i = 0; i < n; i++)
-        note_latency(task, &link[i]);
+    bool ok = task->try > 0 || round_latency(&task->tools, link, n, e);
+    for (size_t i = 0; i < n && task->try == 0; i++)
+        note_latency(task, index[i], &link[i]);
     ok = ok && round_bandwidth(&task->tools, link, n, e);
     for (size_t i = 0; i < n; i++) {
         error_clear(&task->why[index[i]]);
+        link[i].latency_s = task->latency_s[index[i]];
         if (ok && link[i].why.kind == ERROR_NONE)
             note_result(task, &link[i], task->pair[index[i]]);
         task->why[index[i]] = link[i].why;
@@ -263,8 +267,8 @@ static size_t count_open(const struct task *task)
 
 static bool run_all_tries(struct task *task, struct error *e)
 {
-    for (int try = 0; try < TRIES && count_open(task) > 0; try++) {
-        if (try > 0)
+    for (task->try = 0; task->try < TRIES && count_open(task) > 0; task->try++) {
+        if (task->try > 0)
             progress_say(task->progress, "bandwidth: %zu links failed, tried again",
                          count_open(task));
         if (!run_rounds(task, e))
@@ -392,6 +396,7 @@ static bool open_task(struct task *task, struct error *e)
     task->address = ARENA_ARRAY(task->arena, task->network.n, const char *);
     task->lost = ARENA_ARRAY(task->arena, task->network.n, struct error);
     task->why = ARENA_ARRAY(task->arena, task->n_pairs, struct error);
+    task->latency_s = ARENA_ARRAY(task->arena, task->n_pairs, double);
     return true;
 }
 

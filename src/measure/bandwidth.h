@@ -28,7 +28,7 @@ struct bandwidth_options {
     const char *file;           /* read first where it is there, written as values arrive */
     const char *folder;         /* that exists, for what iperf3 says */
     const char *worker;         /* folder of pingpong.py; NULL: no latency of remote hosts */
-    double patience_s;          /* beyond the test, until iperf3 is ended; 0: 20 */
+    double patience_s;          /* beyond the test, until iperf3 is ended; 0: 10 */
     int first_port;             /* servers try this one and those behind it; 0: a random one */
 };
 

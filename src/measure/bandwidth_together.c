@@ -1,4 +1,8 @@
 /*
+ * Rounds measure several links at once, so those that share an uplink may have slowed each other
+ * down there already: each link is measured alone here, or one of each pair of types where they are
+ * many.
+ *
  * Links that are slower beside the others share something: a host's port where both leave or enter
  * the same host, an uplink where both go from hosts of one type to hosts of the other.
  */
@@ -11,7 +15,9 @@
 #include "base/units.h"
 #include "measure/bandwidth_pairs.h"
 
-enum { TRIES = 3, MOST_NAMED = 8 };
+enum { TRIES = 3, MOST_NAMED = 8, MOST_ALONE = 32 };
+
+static const double MUCH_FASTER = 1.25;
 
 struct together {
     struct network *network;
@@ -87,6 +93,79 @@ static void keep(const struct together *t)
         double rate_Bps = t->link[i].result.bandwidth_Bps;
         link->together_Bps = link->together_Bps > 0 ? fmin(link->together_Bps, rate_Bps) : rate_Bps;
     }
+}
+
+static size_t slot_of(const struct together *t, size_t i)
+{
+    return (size_t)t->pair[i].from * t->network->n + (size_t)t->pair[i].to;
+}
+
+/* Each pair of hosts once, while they are few; else the slowest for each pair of types. */
+static size_t list_candidates(struct arena *scratch, const struct together *t, size_t *candidate)
+{
+    size_t n_types = (size_t)t->job->n_types, n = 0, n_distinct = 0;
+    bool *seen = ARENA_ARRAY(scratch, t->network->n * t->network->n, bool);
+    size_t *slowest = ARENA_ARRAY(scratch, n_types * n_types, size_t); /* index + 1; 0: none */
+    for (size_t i = 0; i < t->n; i++) {
+        if (seen[slot_of(t, i)])
+            continue;
+        seen[slot_of(t, i)] = true;
+        size_t *class = &slowest[(size_t)t->type_of[t->pair[i].from] * n_types +
+                                 (size_t)t->type_of[t->pair[i].to]];
+        if (*class == 0 || link_of(t->network, t->pair[i])->bandwidth_Bps <
+                               link_of(t->network, t->pair[*class - 1])->bandwidth_Bps)
+            *class = i + 1;
+        candidate[n_distinct++] = i;
+    }
+    if (n_distinct <= MOST_ALONE)
+        return n_distinct;
+    for (size_t k = 0; k < n_types * n_types; k++) {
+        if (slowest[k])
+            candidate[n++] = slowest[k] - 1;
+    }
+    return n;
+}
+
+static void warn_of_rounds(const struct round_tools *tools, const struct together *t, size_t i,
+                           double in_round_Bps)
+{
+    char alone[UNITS_TEXT_SIZE], beside[UNITS_TEXT_SIZE];
+    double alone_Bps = link_of(t->network, t->pair[i])->bandwidth_Bps;
+    if (alone_Bps > MUCH_FASTER * in_round_Bps)
+        progress_warn(
+            tools->progress,
+            "links from '%s' to '%s' slow each other down: %s -> %s has %s alone, %s in a "
+            "round with others; the others of these types are known from rounds only",
+            t->job->type[t->type_of[t->pair[i].from]].name,
+            t->job->type[t->type_of[t->pair[i].to]].name, t->link[i].from, t->link[i].to,
+            units_format(alone_Bps, DIMENSION_BANDWIDTH, alone),
+            units_format(in_round_Bps, DIMENSION_BANDWIDTH, beside));
+}
+
+/* A test that fails leaves the value of the round. */
+static bool measure_alone(const struct round_tools *tools, const struct together *t,
+                          struct error *e)
+{
+    struct arena scratch = {0};
+    size_t *candidate = ARENA_ARRAY(&scratch, t->n, size_t);
+    size_t n = list_candidates(&scratch, t, candidate);
+    bool ok = true;
+    for (size_t k = 0; k < n && ok; k++) {
+        size_t i = candidate[k];
+        struct link *link = link_of(t->network, t->pair[i]);
+        double in_round_Bps = link->bandwidth_Bps;
+        progress_status(tools->progress, "bandwidth: %s -> %s alone, %zu of %zu", t->link[i].from,
+                        t->link[i].to, k + 1, n);
+        ok = round_bandwidth(tools, &t->link[i], 1, e);
+        if (ok && t->link[i].why.kind == ERROR_NONE) {
+            link->bandwidth_Bps = t->link[i].result.bandwidth_Bps;
+            link->at_least = t->link[i].result.cpu_bound;
+        }
+        if (ok && t->n > MOST_ALONE)
+            warn_of_rounds(tools, t, i, in_round_Bps);
+    }
+    arena_free(&scratch);
+    return ok;
 }
 
 static bool may_share(const struct together *t, size_t a, size_t b)
@@ -166,7 +245,7 @@ static bool *list_shared(struct arena *scratch, const struct together *t)
     bool *open = ARENA_ARRAY(scratch, t->n, bool);
     bool *told = ARENA_ARRAY(scratch, t->network->n * t->network->n, bool);
     for (size_t i = 0; i < t->n; i++) {
-        size_t slot = (size_t)t->pair[i].from * t->network->n + (size_t)t->pair[i].to;
+        size_t slot = slot_of(t, i);
         open[i] = !told[slot] && link_is_shared(&t->network->link[slot]);
         told[slot] = true;
     }
@@ -205,6 +284,8 @@ bool bandwidth_together(const struct round_tools *tools, const struct job *job,
     bool ok = known || run(tools, &t, e);
     if (ok && !known)
         keep(&t);
+    if (ok && !known && !launcher_is_local(tools->launcher))
+        ok = measure_alone(tools, &t, e);
     if (ok)
         warn_of_shared(tools, &t);
     for (size_t i = 0; i < t.n; i++)

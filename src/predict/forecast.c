@@ -118,6 +118,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     forecast_warn_strangers(arena, job, network, &warnings);
     sum_up_types(job, &f);
     say_what_decides(arena, job, &f);
+    forecast_warn_links(arena, job, &f, &warnings);
     if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
         return false;
     forecast_self(arena, job, profile, network, f.type, &warnings);

@@ -20,6 +20,10 @@ bool forecast_stages(const struct job *job, int type, const struct profile *prof
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,
                            struct warnings *warnings);
 
+/* Links of the ring whose value is a lower bound, or what the ring leaves of a shared uplink. */
+void forecast_warn_links(struct arena *arena, const struct job *job,
+                         const struct forecast *forecast, struct warnings *warnings);
+
 /* Where the network file lacks a device of the job and has a name that is none of the job's. */
 void forecast_warn_strangers(struct arena *arena, const struct job *job,
                              const struct network *network, struct warnings *warnings);

@@ -252,6 +252,26 @@ static void names_what_the_network_file_misspells(void **state)
     cluster_free(&c);
 }
 
+static void warns_of_shared_links_and_lower_bounds(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    cluster_forecast(&c);
+    assert_false(cluster_warns(&c, "lower bounds"));
+    assert_false(cluster_warns(&c, "share an uplink"));
+    double alone_s = c.forecast.step.step_s;
+    cluster_read_network(&c, "from,to,bandwidth,together,source\n"
+                             "a-0,a-1,80 Mbit/s,8 Mbit/s,measured>=\n");
+    cluster_forecast(&c);
+    assert_true(cluster_warns(&c, "1 of the ring's links have lower bounds only (measured>=)"));
+    assert_true(cluster_warns(&c, "1 of the ring's links share an uplink with others: they count "
+                                  "with what was measured while all were busy, the slowest a-0 -> "
+                                  "a-1 with 8 Mbit/s."));
+    assert_true(c.forecast.step.step_s > alone_s);
+    cluster_free(&c);
+}
+
 static void warns_once_where_types_share_a_fact(void **state)
 {
     (void)state;
@@ -452,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_loader_that_was_not_seen_counts_nothing),
         cmocka_unit_test(says_what_must_be_known_of_a_profile),
         cmocka_unit_test(names_what_the_network_file_misspells),
+        cmocka_unit_test(warns_of_shared_links_and_lower_bounds),
         cmocka_unit_test(warns_once_where_types_share_a_fact),
         cmocka_unit_test(forecasts_its_own_sub_systems),
         cmocka_unit_test(forecasts_the_mixed_ring_of_its_sub_systems),

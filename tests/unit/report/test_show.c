@@ -107,6 +107,23 @@ static void a_network_shows_where_its_values_are_from(void **state)
     cluster_free(&c);
 }
 
+static void a_network_shows_what_is_shared_bounded_or_failed(void **state)
+{
+    (void)state;
+    struct cluster c = {0};
+    struct text out = {0};
+    cluster_read_network(&c, "from,to,bandwidth,together,source\n"
+                             "n1,n2,8 Gbit/s,2 Gbit/s,measured>=\n"
+                             "n2,n1,,,failed\n");
+    report_network_text(&c.network, &out);
+    assert_text(out.data, "1 measured (1 of them lower bounds), 0");
+    assert_text(out.data, "1 failed");
+    assert_text(out.data, "n1    n2   8 Gbit/s        -  2 Gbit/s  measured>=\n");
+    assert_text(out.data, "n2    n1          -        -         -  failed\n");
+    text_free(&out);
+    cluster_free(&c);
+}
+
 static void a_run_shows_job_profiles_network_and_forecast(void **state)
 {
     (void)state;
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(a_full_profile_shows_all_it_holds),
         cmocka_unit_test(an_empty_profile_is_shown_too),
         cmocka_unit_test(a_network_shows_where_its_values_are_from),
+        cmocka_unit_test(a_network_shows_what_is_shared_bounded_or_failed),
         cmocka_unit_test(a_run_shows_job_profiles_network_and_forecast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

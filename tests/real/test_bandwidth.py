@@ -1,0 +1,181 @@
+"""`foretrain bandwidth` over ssh on a real cluster of network namespaces: shaped links, a shared uplink, faults."""
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cluster"))
+
+from cluster import Cluster, why_not_here  # noqa: E402  pylint: disable=wrong-import-position
+from support import FORETRAIN, RunTest, main  # noqa: E402  pylint: disable=wrong-import-position
+
+# What iperf3 counts of a shaped link: payload without headers.
+PAYLOAD_SHARE = 0.955
+
+CONFIG = {
+    "types": {"a": {"hosts": ["wa0", "wa1"]}, "b": {"hosts": ["wb0", "wb1"]}},
+    "links": {"*": "100mbit", "wa0>wb0": "20mbit", "wa1>wa0": "60mbit", "wb0>wb1": "40mbit"},
+}
+
+# Hosts of different types reach each other through one uplink of 100 Mbit/s each way.
+SHARED = {
+    "types": {"a": {"hosts": ["xa0", "xa1"]}, "b": {"hosts": ["xb0", "xb1"]}},
+    "links": {"a-a": "100mbit", "b-b": "100mbit"},
+    "uplinks": [{"groups": [["xa0", "xa1"], ["xb0", "xb1"]], "rate": "100mbit"}],
+}
+
+JOB = """
+name: wires
+devices:
+  a: {{count: 2, batch: 1, hosts: "{a}", allow_full: true}}
+  b: {{count: 2, batch: 1, hosts: "{b}", allow_full: true}}
+ring: [{ring}]
+launcher: {{kind: ssh, config: {config}}}
+"""
+
+
+class OnCluster(RunTest):
+    config = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(cls.config)
+        cls.cluster.up()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.down()
+
+    def setUp(self):
+        self.pictures = "/nowhere"
+        super().setUp()
+        self.write_job()
+
+    def write_job(self, ring=None):
+        hosts = self.cluster.hosts
+        self.write("job.yaml", JOB.format(a=",".join(hosts[:2]), b=",".join(hosts[2:]),
+                                          ring=", ".join(ring or hosts), config=self.cluster.ssh_config))
+
+    def environment(self):
+        return {**super().environment(), "FORETRAIN_MARKED": self.folder}
+
+    def links(self):
+        with open(os.path.join(self.folder, "runs/wires/network.csv"), encoding="utf-8") as file:
+            return {(row["from"], row["to"]): row for row in csv.DictReader(file)}
+
+    def assert_hosts_are_clean(self):
+        deadline = time.monotonic() + 12
+        while (left := self.iperf3()) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        self.assertEqual(left, {})
+
+    def iperf3(self):
+        return {(host, command) for host in self.cluster.hosts
+                for command in self.cluster.processes(host).values() if "iperf3" in command or "latency_s" in command} \
+            or {}
+
+    def start(self, *args):
+        return subprocess.Popen([FORETRAIN, "bandwidth", "job.yaml", *args], cwd=self.folder, env=self.environment(),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_client(self, host, run):
+        """The process id of the iperf3 that runs on a host."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for pid, command in self.cluster.processes(host).items():
+                if command.startswith("iperf3 "):
+                    return pid
+            self.assertIsNone(run.poll())
+            time.sleep(0.02)
+        self.fail(f"no iperf3 on {host}")
+
+
+class Wires(OnCluster):
+    config = CONFIG
+
+    def assert_rates(self, links, pairs):
+        for pair in pairs:
+            rate = float(re.match("[0-9]+", CONFIG["links"].get(f"{pair[0]}>{pair[1]}", "100mbit"))[0])
+            got = float(links[pair]["bandwidth_Bps"]) * 8e-6
+            self.assertAlmostEqual(got / (rate * PAYLOAD_SHARE), 1, delta=0.1, msg=f"{pair}: {got}")
+            self.assertTrue(1e-6 < float(links[pair]["latency_s"]) < 5e-3, links[pair])
+
+    def test_all_pairs_are_as_set(self):
+        plan, _ = self.foretrain("bandwidth", "job.yaml", "--pairs", "all", "--plan")
+        self.assertIn("12 links in 6 rounds", plan)
+        started = time.monotonic()
+        self.foretrain("bandwidth", "job.yaml", "--pairs", "all")
+        self.assertLess(time.monotonic() - started, 60)
+        links = self.links()
+        hosts = self.cluster.hosts
+        self.assert_rates(links, [(one, other) for one in hosts for other in hosts if one != other])
+        self.assertEqual({link["source"] for link in links.values()}, {"measured"})
+        self.assert_hosts_are_clean()
+
+    def test_an_interrupted_run_goes_on_where_it_stopped(self):
+        run = self.start()
+        deadline = time.monotonic() + 60
+        while not os.path.exists(os.path.join(self.folder, "runs/wires/network.csv")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 130)
+        kept = self.links()
+        self.assertGreater(len(kept), 0)
+        self.assert_hosts_are_clean()
+        self.foretrain("bandwidth", "job.yaml")
+        links = self.links()
+        for pair, link in kept.items():
+            self.assertEqual(links[pair], link)
+        self.assert_rates(links, [("wa0", "wa1"), ("wa1", "wb0"), ("wb0", "wb1"), ("wb1", "wa0"), ("wa1", "wa0")])
+
+    def test_a_server_that_is_killed_is_tried_again(self):
+        run = self.start("--seconds", "3")
+        pid = self.wait_for_client("wa1", run)
+        time.sleep(1)
+        os.kill(pid, signal.SIGKILL)
+        _, err = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, err)
+        self.assertIn("tried again", err)
+        self.assert_rates(self.links(), [("wa0", "wa1"), ("wa1", "wa0")])
+
+    def test_a_link_that_is_down_is_named_and_not_forecast(self):
+        self.cluster.link_down("wa1", "wb0")
+        self.addCleanup(self.cluster.link_up, "wa1", "wb0")
+        _, err = self.foretrain("bandwidth", "job.yaml", "--seconds", "1", status=5)
+        self.assertRegex(err, r"1 of \d+ links could not be measured, tried 3 times:\n  wa1 -> wb0: ")
+        self.assertEqual(self.links()["wa1", "wb0"]["source"], "failed")
+        self.assert_rates(self.links(), [("wb1", "wa0")])
+        self.assert_hosts_are_clean()
+
+
+class Uplink(OnCluster):
+    config = SHARED
+
+    def test_together_finds_the_shared_uplink(self):
+        self.write_job(ring=["xa0", "xb0", "xa1", "xb1"])
+        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "4")
+        self.assertRegex(err, "2 links of the ring share an uplink, from 'a' to 'b': xa0 -> xb0")
+        self.assertRegex(err, "2 links of the ring share an uplink, from 'b' to 'a': ")
+        for pair in (("xa0", "xb0"), ("xa1", "xb1"), ("xb0", "xa1"), ("xb1", "xa0")):
+            link = self.links()[pair]
+            alone, together = float(link["bandwidth_Bps"]) * 8e-6, float(link["together_Bps"]) * 8e-6
+            self.assertAlmostEqual(alone / (100 * PAYLOAD_SHARE), 1, delta=0.1)
+            self.assertTrue(10 < together < 76, link)
+
+    def test_a_ring_that_shares_nothing_is_as_fast_together(self):
+        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "4")
+        self.assertIn("all links of the ring at once are as fast as one at a time", err)
+
+
+if __name__ == "__main__":
+    PROBLEM = why_not_here()
+    if PROBLEM:
+        print(f"SKIPPED, bandwidth over ssh was not tested: {PROBLEM}", file=sys.stderr)
+        sys.exit(0)
+    main()
