@@ -147,14 +147,13 @@ static bool write_spec_there(struct arena *arena, struct launcher *launcher,
 bool hosts_place_records(struct launcher *launcher, struct subsystem *subsystem, struct error *e)
 {
     struct arena arena = {0};
-    if (launcher_is_local(launcher))
-        return subsystem_write_specs(&arena, subsystem, e);
-    bool ok = true;
-    for (int i = 0; ok && i < subsystem->n_ranks; i++) {
+    bool local = launcher_is_local(launcher);
+    bool ok = !local || subsystem_write_specs(&arena, subsystem, e);
+    for (int i = 0; ok && !local && i < subsystem->n_ranks; i++) {
         if (is_first_on_host(subsystem, i))
             ok = launcher_make_folder(launcher, subsystem->rank[i].host, subsystem->records, e);
     }
-    for (int i = 0; ok && i < subsystem->n_ranks; i++)
+    for (int i = 0; ok && !local && i < subsystem->n_ranks; i++)
         ok = write_spec_there(&arena, launcher, subsystem, i, e);
     arena_free(&arena);
     return ok;

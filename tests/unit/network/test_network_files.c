@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -285,7 +284,7 @@ static void refuses_more_names_than_a_matrix_can_hold(void **state)
     text_free(&text);
 }
 
-static void a_matrix_of_a_thousand_hosts_takes_a_moment(void **state)
+static void reads_a_matrix_of_a_thousand_hosts(void **state)
 {
     (void)state;
     enum { N = 1000 };
@@ -299,13 +298,8 @@ static void a_matrix_of_a_thousand_hosts_takes_a_moment(void **state)
             text_add(&text, i == j ? ",-" : ",94.3");
     }
     struct read r = {0};
-    clock_t begun = clock();
-    bool ok = network_parse(&r.arena, text.data, "net.csv", &r.network, &r.e);
-    double took_s = (double)(clock() - begun) / CLOCKS_PER_SEC;
-    assert_true(ok);
-    print_message("1000 x 1000 read in %.3f s\n", took_s);
-    if (took_s > 5)
-        fail_msg("1000 x 1000 took %.2f s", took_s);
+    assert_true(network_parse(&r.arena, text.data, "net.csv", &r.network, &r.e));
+    assert_int_equal(r.network.n, N);
     text_free(&text);
     finish(&r);
 }
@@ -344,7 +338,7 @@ int main(void)
         cmocka_unit_test(what_a_measurement_says_reads_back_the_same),
         cmocka_unit_test(a_lower_bound_fills_the_other_direction_as_filled_only),
         cmocka_unit_test(refuses_more_names_than_a_matrix_can_hold),
-        cmocka_unit_test(a_matrix_of_a_thousand_hosts_takes_a_moment),
+        cmocka_unit_test(reads_a_matrix_of_a_thousand_hosts),
         cmocka_unit_test(refuses_a_file_with_a_zero_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
