@@ -1,6 +1,7 @@
 """Patches torch.distributed and DistributedDataParallel: the group, forward, gradient buckets, other collectives."""
 
 import contextlib
+import ctypes
 import functools
 import weakref
 
@@ -145,6 +146,7 @@ class BucketHooks:
         self._watch = watch
         self._own = weakref.WeakKeyDictionary()
         self._attached = weakref.WeakSet()
+        self._groups = []
 
     def attach(self, ddp):
         """Register the watch's hook. DDP allows one for each module; the script's own is called from ours."""
@@ -153,12 +155,23 @@ class BucketHooks:
         if ddp in self._attached:
             return
         self._attached.add(ddp)
+        self._keep_group(ddp.process_group)
         weakly = weakref.ref(ddp)
 
         def hook(_state, bucket):
             return self._handle(weakly(), bucket)
 
         dist._register_comm_hook(ddp.reducer, None, hook)
+
+    def _keep_group(self, group):
+        """Never let a group be destructed, even in the interpreter's teardown.
+
+        ProcessGroupGloo's destructor holds Python's lock while it waits for the group's threads, and such a thread needs
+        that lock when it lets go of a hook's callback: the script would hang at its end, now and then.
+        """
+        if all(known is not group for known in self._groups):
+            self._groups.append(group)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(group))
 
     def set_own(self, ddp, state, hook):
         """The script registers a hook of its own."""
