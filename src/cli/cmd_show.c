@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/workspace.h"
+#include "measure/bandwidth_files.h"
 #include "report/report.h"
 
 static bool show_profile(struct arena *arena, const char *path, const struct options *options,
@@ -28,7 +29,7 @@ static bool show_network(struct arena *arena, const char *path, const struct opt
 {
     struct network network;
     struct text out = {0};
-    if (!network_read(arena, path, &network, e))
+    if (!bandwidth_file_read(arena, path, &network, e))
         return false;
     report_network_text(&network, &out);
     bool ok = workspace_print(options, &out, e);
@@ -105,6 +106,8 @@ static const struct {
     {"\"foretrain.profile/", NULL, true, show_profile},
     {NULL, ".yaml", false, show_job},
     {NULL, ".yml", false, show_job},
+    {"\"sum_received\"", NULL, false, show_network},
+    {"busbw", NULL, false, show_network},
     {NULL, ".csv", false, show_network},
     {NULL, ".tsv", false, show_network},
 };
@@ -154,8 +157,8 @@ const struct command command_show = {
     .name = "show",
     .args = "FILE",
     .summary = "What a profile, a network, a job or a run's folder holds",
-    .help = "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv), or the "
-            "folder of a run.",
+    .help = "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv, the "
+            "JSON of iperf3, a table of all_reduce_perf), or the folder of a run.",
     .accepts = OPTION_JSON | OPTION_OUTPUT,
     .min_args = 1,
     .max_args = 1,

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cli/console.h"
+#include "measure/bandwidth_files.h"
 #include "measure/measure.h"
 #include "report/report.h"
 
@@ -143,17 +144,13 @@ bool workspace_measure(struct workspace *w, const struct options *options, struc
 bool workspace_network(struct workspace *w, struct network **network, struct error *e)
 {
     const char *path = workspace_path(w, "network.csv");
-    if (w->job.network_file)
-        path = job_path(&w->arena, &w->job, w->job.network_file);
-    else if (!file_exists(path))
-        path = NULL;
-    struct network *read = NULL;
-    if (path) {
-        read = ARENA_NEW(&w->arena, struct network);
-        if (!network_read(&w->arena, path, read, e))
-            return false;
-    }
-    *network = read;
+    struct network *read = ARENA_NEW(&w->arena, struct network);
+    bool measured = !w->job.network_file && file_exists(path);
+    if (w->job.network_file && !bandwidth_files_read(&w->arena, &w->job, read, e))
+        return false;
+    if (measured && !network_read(&w->arena, path, read, e))
+        return false;
+    *network = w->job.network_file || measured ? read : NULL;
     return true;
 }
 

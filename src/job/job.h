@@ -113,6 +113,12 @@ struct job_link {
     struct place place;
 };
 
+/* One file of network.measured; `from` and `to`: hosts of the one link that it is of, or NULL. */
+struct job_network_file {
+    const char *path, *from, *to;
+    struct place place;
+};
+
 enum launcher_kind { LAUNCHER_LOCAL, LAUNCHER_SSH, LAUNCHER_SLURM };
 
 /* Whether the hosts see our files at the same paths. */
@@ -142,7 +148,9 @@ struct job {
     int n_types;
     struct job_link *link; /* [n_links] */
     size_t n_links;
-    const char *network_file;   /* network.measured, or NULL */
+    const char *network_file;               /* the first of network.measured, or NULL */
+    struct job_network_file *network_files; /* [n_network_files] */
+    size_t n_network_files;
     struct place network_place; /* of network.measured, else of network; line 0: neither is given */
     enum subsystems subsystems;
     bool one_ring;

@@ -3,7 +3,7 @@
 
 #include "job/sections.h"
 
-enum { MOST_LINKS = 10000 };
+enum { MOST_LINKS = 10000, MOST_FILES = 100000 };
 
 /* A link while it is read. */
 struct draft {
@@ -140,11 +140,40 @@ static void read_links(struct reading *r, const struct node *node, void *out)
         read_link(r, item, job);
 }
 
+static const struct field file_field[] = {
+    {"file", field_text, offsetof(struct job_network_file, path), true},
+    {"from", field_text, offsetof(struct job_network_file, from), false},
+    {"to", field_text, offsetof(struct job_network_file, to), false},
+};
+
+/* A path, or {file, from, to}. */
+static void read_file(struct reading *r, const struct node *node, struct job_network_file *file)
+{
+    file->place = reading_place(r, node->line, node->column);
+    if (node->kind != NODE_MAPPING)
+        field_text(r, node, &file->path);
+    else if (fields_read(r, node, file_field, sizeof file_field / sizeof *file_field, file) &&
+             !file->from != !file->to)
+        reading_refuse(r, node, NULL, "a file of one link needs 'from' and 'to', or neither");
+}
+
 static void read_measured(struct reading *r, const struct node *node, void *out)
 {
     struct job *job = out;
-    field_text(r, node, &job->network_file);
+    bool list = node->kind == NODE_LIST;
+    size_t n = list ? node->n : 1;
     job->network_place = reading_place(r, node->line, node->column);
+    if (n == 0 || n > MOST_FILES) {
+        reading_refuse(r, node, NULL, "measured is a file, or a list of 1 to %d files", MOST_FILES);
+        return;
+    }
+    job->network_files = ARENA_ARRAY(r->arena, n, struct job_network_file);
+    for (const struct node *item = list ? node->first : node; item; item = item->next) {
+        read_file(r, item, &job->network_files[job->n_network_files++]);
+        if (!list)
+            break;
+    }
+    job->network_file = job->network_files[0].path;
 }
 
 static const struct field network_field[] = {

@@ -89,6 +89,26 @@ static double percent_or_unknown(double percent)
     return isfinite(percent) && percent >= 0 ? percent : -1;
 }
 
+/* An IPv4 address may be written as an IPv6 one. */
+static void copy_address(char *out, const json_t *connected, const char *key)
+{
+    static const char mapped[] = "::ffff:";
+    const char *address = json_string_value(json_object_get(connected, key));
+    if (!address)
+        return;
+    if (strncmp(address, mapped, sizeof mapped - 1) == 0)
+        address += sizeof mapped - 1;
+    snprintf(out, IPERF3_ADDRESS_SIZE, "%s", address);
+}
+
+static void read_addresses(const json_t *root, struct iperf3_result *result)
+{
+    const json_t *connected =
+        json_array_get(json_object_get(json_object_get(root, "start"), "connected"), 0);
+    copy_address(result->reversed ? result->to : result->from, connected, "local_host");
+    copy_address(result->reversed ? result->from : result->to, connected, "remote_host");
+}
+
 static struct iperf3_result make_result(const json_t *root, double bits_per_second)
 {
     double host =
@@ -141,6 +161,7 @@ static bool read_root(const json_t *root, struct iperf3_result *result, struct e
     if (!isfinite(bits_per_second) || bits_per_second <= 0)
         return fail(e, "no data arrived");
     *result = make_result(root, bits_per_second);
+    read_addresses(root, result);
     return true;
 }
 

@@ -7,7 +7,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+enum { IPERF3_ADDRESS_SIZE = 64 };
+
 struct iperf3_result {
+    char from[IPERF3_ADDRESS_SIZE]; /* address of the sending end; empty: not said */
+    char to[IPERF3_ADDRESS_SIZE];
     double bandwidth_Bps;      /* payload that arrived */
     double sender_cpu_percent; /* of one CPU; negative: not said */
     double receiver_cpu_percent;
