@@ -11,8 +11,8 @@
 
 /*
  * Trains `subsystem[n]` at the same time until each rank's record is complete; where the job
- * wants them together they meet and record only when all are ready. Their folders are made anew. Sets their addresses, ports and
- * meeting.
+ * wants them together they meet and record only when all are ready. Their folders are made anew.
+ * Sets their addresses, ports and meeting.
  *
  *   worker   absolute folder of the worker
  *
