@@ -181,6 +181,21 @@ class Operators(unittest.TestCase):
     def event(name, start_s, end_s, thread=1):
         return operators.Event(name, thread, start_s, end_s, end_s - start_s)
 
+    def test_a_nanosecond_tells_a_child_from_a_successor(self):
+        class Node:
+            def __init__(self, name, start_ns, end_ns, children=()):
+                self.name, self.start_tid, self.children = name, 1, list(children)
+                self.start_time_ns, self.end_time_ns = 1795964308028398000 + start_ns, 1795964308028398000 + end_ns
+                self.duration_time_ns = end_ns - start_ns
+
+        nodes = [
+            Node("foretrain::mark/iteration", 0, 10), Node("foretrain::mark/forward", 20, 30),
+            Node("aten::item", 1000, 1101, [Node("aten::_local_scalar_dense", 1100, 1101)]),
+            Node("aten::add", 1101, 1102),
+        ]
+        ((forward, _),) = operators.split_iterations(operators._events_of_tree(nodes))
+        self.assertEqual([name for name, _ in forward], ["aten::item", "aten::add"])
+
     def test_outermost_ones_of_each_stage_and_iteration(self):
         event = self.event
         mark = "foretrain::mark/"
