@@ -149,20 +149,24 @@ static void want_subsystem(struct arena *scratch, struct wanted *wanted,
         want(wanted, host[i], host[(i + 1) % n]);
 }
 
+static void want_from_host(struct wanted *wanted, const struct job *job,
+                           const struct job_host *host)
+{
+    for (int t = 0; t < job->n_types; t++) {
+        for (size_t i = 0; i < job->type[t].n_hosts; i++) {
+            const char *to = job->type[t].host[i].name;
+            if (strcmp(host->name, to) != 0 || host->n_on_host > 1)
+                want(wanted, host->name, to);
+        }
+    }
+}
+
 /* All hosts with one another, and with themselves where they hold several devices. */
 static void want_all(struct wanted *wanted, const struct job *job)
 {
     for (int t = 0; t < job->n_types; t++) {
-        const struct job_device_type *from = &job->type[t];
-        for (size_t i = 0; i < from->n_hosts; i++) {
-            for (int u = 0; u < job->n_types; u++) {
-                for (size_t j = 0; j < job->type[u].n_hosts; j++) {
-                    const char *to = job->type[u].host[j].name;
-                    if (strcmp(from->host[i].name, to) != 0 || from->host[i].n_on_host > 1)
-                        want(wanted, from->host[i].name, to);
-                }
-            }
-        }
+        for (size_t i = 0; i < job->type[t].n_hosts; i++)
+            want_from_host(wanted, job, &job->type[t].host[i]);
     }
 }
 
@@ -248,41 +252,73 @@ int bandwidth_type_of_host(const struct job *job, const char *host)
     return JOB_NO_TYPE;
 }
 
-struct medians {
-    double bandwidth_Bps, latency_s; /* 0: nothing was measured */
+/* A link's types, and whether it is within a host. */
+struct class
+{
+    int from_type, to_type;
+    bool within;
 };
 
-/* Of the measured links from one type to another, within hosts or across. */
-static struct medians sample_medians(const struct network *network, const int *type_of,
-                                     int from_type, int to_type, bool within)
+struct sample {
+    const struct job *job;
+    struct network *network;
+    int *type_of;         /* [network->n] */
+    struct link **median; /* [n_types][n_types][2], filled in when first asked for */
+};
+
+static struct class class_of(const struct sample *sample, struct host_pair pair)
+{
+    return (struct class){sample->type_of[pair.from], sample->type_of[pair.to],
+                          pair.from == pair.to};
+}
+
+static bool same_class(struct class a, struct class b)
+{
+    return a.from_type == b.from_type && a.to_type == b.to_type && a.within == b.within;
+}
+
+/* The median of what was measured in a class; LINK_UNKNOWN where nothing was. */
+static struct link find_median(const struct sample *sample, struct class class)
 {
     struct arena scratch = {0};
-    size_t n = 0, n_links = network->n * network->n;
-    double *bandwidth_Bps = ARENA_ARRAY(&scratch, n_links, double);
-    double *latency_s = ARENA_ARRAY(&scratch, n_links, double);
-    for (size_t i = 0; i < n_links; i++) {
-        size_t from = i / network->n, to = i % network->n;
-        if (network->link[i].source != LINK_MEASURED || type_of[from] != from_type ||
-            type_of[to] != to_type || (from == to) != within)
+    size_t n = sample->network->n, n_found = 0;
+    double *bandwidth_Bps = ARENA_ARRAY(&scratch, n * n, double);
+    double *latency_s = ARENA_ARRAY(&scratch, n * n, double);
+    for (size_t i = 0; i < n * n; i++) {
+        const struct link *link = &sample->network->link[i];
+        struct host_pair pair = {(int)(i / n), (int)(i % n)};
+        if (link->source != LINK_MEASURED || !same_class(class_of(sample, pair), class))
             continue;
-        bandwidth_Bps[n] = network->link[i].bandwidth_Bps;
-        latency_s[n++] = network->link[i].latency_s;
+        bandwidth_Bps[n_found] = link->bandwidth_Bps;
+        latency_s[n_found++] = link->latency_s;
     }
-    struct medians medians = {stats_quantile(bandwidth_Bps, n, 0.5),
-                              stats_quantile(latency_s, n, 0.5)};
+    struct link median = {.bandwidth_Bps = stats_quantile(bandwidth_Bps, n_found, 0.5),
+                          .latency_s = stats_quantile(latency_s, n_found, 0.5),
+                          .source = n_found ? LINK_FILLED : LINK_UNKNOWN};
     arena_free(&scratch);
-    return medians;
+    return median;
+}
+
+static struct link median_of(struct arena *scratch, const struct sample *sample, struct class class)
+{
+    size_t n_types = (size_t)sample->job->n_types;
+    size_t index = ((size_t) class.from_type * n_types + (size_t) class.to_type) * 2 + class.within;
+    struct link **known = &sample->median[index];
+    if (!*known) {
+        *known = ARENA_NEW(scratch, struct link);
+        **known = find_median(sample, class);
+    }
+    return **known;
 }
 
 size_t bandwidth_fill_from_sample(const struct job *job, struct network *network)
 {
     struct arena scratch = {0};
     size_t n_classes = (size_t)job->n_types * (size_t)job->n_types * 2, n_filled = 0;
-    struct medians *medians = ARENA_ARRAY(&scratch, n_classes, struct medians);
-    bool *known = ARENA_ARRAY(&scratch, n_classes, bool);
-    int *type_of = ARENA_ARRAY(&scratch, network->n, int);
+    struct sample sample = {job, network, ARENA_ARRAY(&scratch, network->n, int),
+                            ARENA_ARRAY(&scratch, n_classes, struct link *)};
     for (size_t i = 0; i < network->n; i++)
-        type_of[i] = bandwidth_type_of_host(job, network->name[i]);
+        sample.type_of[i] = bandwidth_type_of_host(job, network->name[i]);
     for (size_t i = 0; i < job->n_devices; i++) {
         struct host_pair pair;
         if (!bandwidth_ring_link(job, network, i, &pair))
@@ -290,18 +326,8 @@ size_t bandwidth_fill_from_sample(const struct job *job, struct network *network
         struct link *link = link_of(network, pair);
         if (link->source != LINK_UNKNOWN || link->failed)
             continue;
-        int from = type_of[pair.from], to = type_of[pair.to];
-        bool within = pair.from == pair.to;
-        size_t class = ((size_t)from * (size_t)job->n_types + (size_t)to) * 2 + within;
-        if (!known[class])
-            medians[class] = sample_medians(network, type_of, from, to, within);
-        known[class] = true;
-        if (!(medians[class].bandwidth_Bps > 0))
-            continue;
-        *link = (struct link){.bandwidth_Bps = medians[class].bandwidth_Bps,
-                              .latency_s = medians[class].latency_s,
-                              .source = LINK_FILLED};
-        n_filled++;
+        *link = median_of(&scratch, &sample, class_of(&sample, pair));
+        n_filled += link->source == LINK_FILLED;
     }
     arena_free(&scratch);
     return n_filled;

@@ -159,7 +159,7 @@ class Uplink(OnCluster):
 
     def test_together_finds_the_shared_uplink(self):
         self.write_job(ring=["xa0", "xb0", "xa1", "xb1"])
-        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "4")
+        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "3")
         self.assertRegex(err, "2 links of the ring share an uplink, from 'a' to 'b': xa0 -> xb0")
         self.assertRegex(err, "2 links of the ring share an uplink, from 'b' to 'a': ")
         for pair in (("xa0", "xb0"), ("xa1", "xb1"), ("xb0", "xa1"), ("xb1", "xa0")):
@@ -169,7 +169,7 @@ class Uplink(OnCluster):
             self.assertTrue(10 < together < 76, link)
 
     def test_a_ring_that_shares_nothing_is_as_fast_together(self):
-        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "4")
+        _, err = self.foretrain("bandwidth", "job.yaml", "--together", "--seconds", "2")
         self.assertIn("all links of the ring at once are as fast as one at a time", err)
 
 
