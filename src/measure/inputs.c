@@ -208,12 +208,25 @@ static void add_company(struct arena *arena, struct inputs *inputs,
     text_free(&company);
 }
 
+/* "NAME#HASH": values can be secrets, and a profile is given away. So short a hash shows a change
+ * and tells no value. */
+static void add_variable(struct text *env, const struct job_variable *variable)
+{
+    enum { SHOWN = 8 };
+    char hash[FILE_HASH_SIZE] = "";
+    struct text whole = {0};
+    text_format(&whole, "%s=%s", variable->name, variable->value);
+    SHA256Data((const uint8_t *)whole.data, whole.length, hash);
+    text_format(env, "%s%s#%.*s", env->length ? " " : "", variable->name, SHOWN, hash);
+    text_free(&whole);
+}
+
 static void add_environment(struct arena *arena, struct inputs *inputs,
                             const struct job_device_type *type)
 {
     struct text env = {0};
     for (size_t i = 0; i < type->n_env; i++)
-        text_format(&env, "%s%s=%s", i ? " " : "", type->env[i].name, type->env[i].value);
+        add_variable(&env, &type->env[i]);
     add(arena, inputs, "env", arena_copy(arena, env.data ? env.data : ""));
     text_free(&env);
 }

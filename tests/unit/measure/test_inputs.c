@@ -130,7 +130,23 @@ static void sees_amounts_cpus_variables_and_versions(void **state)
     f->setting.python.torch = "2.6.0";
     assert_differs(f, &then,
                    "data 700 samples -> 1000000000 B, cpus any any -> any 1, "
-                   "env none -> OMP_NUM_THREADS=2, torch 1.13.1 -> 2.6.0");
+                   "env none -> OMP_NUM_THREADS#c78befb2, torch 1.13.1 -> 2.6.0");
+}
+
+static void keeps_no_value_of_a_variable(void **state)
+{
+    struct fixture *f = *state;
+    struct job_variable env[] = {{"TOKEN", "hush-hush"}, {"EMPTY", ""}};
+    f->type.env = env;
+    f->type.n_env = 2;
+    struct inputs then = collect(f);
+    for (size_t i = 0; i < then.n; i++)
+        assert_null(strstr(then.item[i].value, "hush"));
+    env[0].value = "other";
+    struct inputs now = collect(f);
+    char *difference = inputs_difference(&f->arena, then.item, then.n, now.item, now.n);
+    assert_non_null(strstr(difference, "env TOKEN#"));
+    assert_null(strstr(difference, "other"));
 }
 
 static void sees_edits_of_the_code_and_its_neighbours(void **state)
@@ -201,6 +217,7 @@ int main(void)
         INPUTS_TEST(order_does_not_count),
         INPUTS_TEST(says_what_changed_in_the_job),
         INPUTS_TEST(sees_amounts_cpus_variables_and_versions),
+        INPUTS_TEST(keeps_no_value_of_a_variable),
         INPUTS_TEST(sees_edits_of_the_code_and_its_neighbours),
         INPUTS_TEST(sees_another_worker),
         INPUTS_TEST(typed_layers_count_as_written),
