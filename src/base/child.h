@@ -48,7 +48,8 @@ struct child {
     pid_t pid; /* 0: none was started, or it was stopped and reaped */
     bool ended;
     bool talks;
-    int to, from; /* where it talks: our ends of its pipes, not blocking; child_stop closes them */
+    int to, from; /* where it talks: our ends of its pipes, not blocking; child_stop closes them.
+                     Whoever writes to `to` ignores SIGPIPE. */
     struct child_end end;       /* where ended */
     char mark[CHILD_MARK_SIZE]; /* variable in its environment by which descendants are known */
 };

@@ -18,6 +18,7 @@
 struct process {
     pid_t pid, parent, group, session;
     char state;
+    bool starting; /* in the middle of an exec: it has no environment yet */
 };
 
 /* Reads a small file of /proc; false where the process is gone or not ours to read. */
@@ -36,12 +37,23 @@ static bool read_entry(pid_t pid, const char *name, struct text *content)
 }
 
 /* The next number of a line, 0 where there is none; moves on behind it. */
-static pid_t next_number(const char **text)
+static unsigned long long next_number(const char **text)
 {
     char *end = NULL;
-    long number = strtol(*text, &end, 10);
+    unsigned long long number = strtoull(*text, &end, 10);
     *text = end;
-    return (pid_t)number;
+    return number;
+}
+
+/* From behind the session to env_end, where the environment ends in memory: 0 as long as an exec
+ * has not laid it out, and for processes that are not ours to look at. */
+static unsigned long long read_env_end(const char *rest)
+{
+    enum { AFTER_SESSION = 51 - 6 };
+    unsigned long long number = 0;
+    for (int i = 0; i < AFTER_SESSION; i++)
+        number = next_number(&rest);
+    return number;
 }
 
 /* "17 (any name) S 1 17 17 ...": the name may hold anything, so fields count from the last
@@ -55,9 +67,10 @@ static bool read_process(pid_t pid, struct process *process)
         process->pid = pid;
         process->state = rest[2];
         rest += 3;
-        process->parent = next_number(&rest);
-        process->group = next_number(&rest);
-        process->session = next_number(&rest);
+        process->parent = (pid_t)next_number(&rest);
+        process->group = (pid_t)next_number(&rest);
+        process->session = (pid_t)next_number(&rest);
+        process->starting = read_env_end(rest) == 0;
     }
     text_free(&content);
     return ok;
@@ -96,20 +109,43 @@ static bool is_child(pid_t pid, const struct child *child, size_t n)
     return false;
 }
 
-static bool descends(const struct process *process, const struct child *child, size_t n)
+static bool is_found(const struct descendants *found, pid_t pid)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        if (found->pid[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+static bool descends(const struct process *process, const struct child *child, size_t n,
+                     const struct descendants *found)
 {
     if (process->pid <= 1 || process->pid == getpid() || is_child(process->pid, child, n))
         return false;
     return is_child(process->group, child, n) || is_child(process->session, child, n) ||
+           is_child(process->parent, child, n) || is_found(found, process->parent) ||
            is_marked(process->pid, child, n);
+}
+
+/* One of ours in the middle of an exec cannot be told yet: a descendant whose parent died, perhaps.
+ * Where its environment cannot even be opened, it is somebody else's program. */
+static bool is_undecided(const struct process *process)
+{
+    if (!process->starting || process->parent != getpid())
+        return false;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)process->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static void remember(struct descendants *found, pid_t pid)
 {
-    for (size_t i = 0; i < found->n; i++) {
-        if (found->pid[i] == pid)
-            return;
-    }
+    if (is_found(found, pid))
+        return;
     if (found->n == found->capacity) {
         found->capacity = found->capacity ? 2 * found->capacity : 16;
         found->pid = memory_resize(found->pid, found->capacity, sizeof *found->pid);
@@ -123,6 +159,20 @@ static bool is_alive(const struct process *process)
     return process->state != 'Z' && process->state != 'X';
 }
 
+/* Whether it must be waited for. */
+static bool signal_process(const struct process *process, const struct child *child, size_t n,
+                           int signal, struct descendants *found)
+{
+    if (!descends(process, child, n, found))
+        return is_alive(process) && is_undecided(process) && !is_child(process->pid, child, n);
+    remember(found, process->pid);
+    if (!is_alive(process))
+        return false;
+    if (signal)
+        kill(process->pid, signal);
+    return true;
+}
+
 size_t descendants_signal(const struct child *child, size_t n, int signal,
                           struct descendants *found)
 {
@@ -132,16 +182,9 @@ size_t descendants_signal(const struct child *child, size_t n, int signal,
     size_t n_alive = 0;
     for (struct dirent *entry; (entry = readdir(proc));) {
         struct process process;
-        if (!isdigit((unsigned char)entry->d_name[0]) ||
-            !read_process((pid_t)strtol(entry->d_name, NULL, 10), &process) ||
-            !descends(&process, child, n))
-            continue;
-        remember(found, process.pid);
-        if (!is_alive(&process))
-            continue;
-        n_alive++;
-        if (signal)
-            kill(process.pid, signal);
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            read_process((pid_t)strtol(entry->d_name, NULL, 10), &process))
+            n_alive += signal_process(&process, child, n, signal, found);
     }
     closedir(proc);
     return n_alive;

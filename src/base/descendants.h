@@ -15,8 +15,9 @@ struct descendants {
 
 /*
  * Sends `signal` (0: none) to the living descendants of `child[n]`, the children themselves not
- * included, and adds them to `found`. They are known by process group, session, or the children's
- * mark in their environment. Returns how many are alive. Cost: one pass over /proc.
+ * included, and adds them to `found`. They are known by parent, process group, session, or the
+ * children's mark in their environment. Returns how many are alive, those in the middle of an exec
+ * included that cannot be told yet. Cost: one pass over /proc.
  */
 size_t descendants_signal(const struct child *child, size_t n, int signal,
                           struct descendants *found);

@@ -253,8 +253,7 @@ int bandwidth_type_of_host(const struct job *job, const char *host)
 }
 
 /* A link's types, and whether it is within a host. */
-struct class
-{
+struct pair_class {
     int from_type, to_type;
     bool within;
 };
@@ -266,19 +265,19 @@ struct sample {
     struct link **median; /* [n_types][n_types][2], filled in when first asked for */
 };
 
-static struct class class_of(const struct sample *sample, struct host_pair pair)
+static struct pair_class class_of(const struct sample *sample, struct host_pair pair)
 {
-    return (struct class){sample->type_of[pair.from], sample->type_of[pair.to],
-                          pair.from == pair.to};
+    return (struct pair_class){sample->type_of[pair.from], sample->type_of[pair.to],
+                               pair.from == pair.to};
 }
 
-static bool same_class(struct class a, struct class b)
+static bool same_class(struct pair_class a, struct pair_class b)
 {
     return a.from_type == b.from_type && a.to_type == b.to_type && a.within == b.within;
 }
 
 /* The median of what was measured in a class; LINK_UNKNOWN where nothing was. */
-static struct link find_median(const struct sample *sample, struct class class)
+static struct link find_median(const struct sample *sample, struct pair_class kind)
 {
     struct arena scratch = {0};
     size_t n = sample->network->n, n_found = 0;
@@ -287,7 +286,7 @@ static struct link find_median(const struct sample *sample, struct class class)
     for (size_t i = 0; i < n * n; i++) {
         const struct link *link = &sample->network->link[i];
         struct host_pair pair = {(int)(i / n), (int)(i % n)};
-        if (link->source != LINK_MEASURED || !same_class(class_of(sample, pair), class))
+        if (link->source != LINK_MEASURED || !same_class(class_of(sample, pair), kind))
             continue;
         bandwidth_Bps[n_found] = link->bandwidth_Bps;
         latency_s[n_found++] = link->latency_s;
@@ -299,14 +298,15 @@ static struct link find_median(const struct sample *sample, struct class class)
     return median;
 }
 
-static struct link median_of(struct arena *scratch, const struct sample *sample, struct class class)
+static struct link median_of(struct arena *scratch, const struct sample *sample,
+                             struct pair_class kind)
 {
     size_t n_types = (size_t)sample->job->n_types;
-    size_t index = ((size_t) class.from_type * n_types + (size_t) class.to_type) * 2 + class.within;
+    size_t index = ((size_t)kind.from_type * n_types + (size_t)kind.to_type) * 2 + kind.within;
     struct link **known = &sample->median[index];
     if (!*known) {
         *known = ARENA_NEW(scratch, struct link);
-        **known = find_median(sample, class);
+        **known = find_median(sample, kind);
     }
     return **known;
 }

@@ -311,8 +311,10 @@ static void ends_grandchildren_in_sessions_of_their_own(void **state)
 {
     struct fixture *f = *state;
     struct child_end end;
-    shell(f, "setsid sh -c 'echo $$ > pid; exec sleep 60' & sleep 60", NULL,
-          (struct child_limits){.timeout_s = 0.5}, &end);
+    shell(f,
+          "setsid sh -c 'echo $$ > pid; exec sleep 60' &"
+          "until [ -s pid ]; do sleep 0.01; done",
+          NULL, (struct child_limits){0}, &end);
     assert_true(is_gone(read_pid(f, "pid")));
     assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
