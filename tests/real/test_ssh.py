@@ -1,20 +1,12 @@
 """The ssh launcher on a real cluster of network namespaces: what it measures, and every way to end badly."""
 
-import contextlib
-import glob
 import json
 import os
 import re
-import shutil
 import signal
-import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cluster"))
-
-from cluster import Cluster, why_not_here  # noqa: E402  pylint: disable=wrong-import-position
-from support import FORETRAIN, RunTest, main  # noqa: E402  pylint: disable=wrong-import-position
+from on_cluster import ClusterTest, main
 
 CONFIG = {
     "types": {"a": {"cpu": 0.5, "hosts": ["sa0", "sa1"]}, "b": {"cpu": 0.5, "hosts": ["sb0", "sb1"]}},
@@ -45,38 +37,12 @@ dist.barrier()
 STAGES = ("wait_s", "copy_s", "forward_s", "backward_s", "optimizer_s", "rest_s")
 
 
-def agents():
-    """Processes of ours on any host of any cluster: the machine's process table has them all."""
-    found = []
-    for path in glob.glob("/proc/[0-9]*/environ"):
-        with contextlib.suppress(OSError):
-            with open(path, "rb") as file:
-                environment = file.read()
-            with open(os.path.join(os.path.dirname(path), "cmdline"), "rb") as file:
-                command = file.read().replace(b"\0", b" ").decode(errors="replace")
-            if b"FORETRAIN_CHILD=" in environment or "os.read(0,n-len(b))" in command:
-                found.append(command)
-    return found
-
-
-class Ssh(RunTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.cluster = Cluster(CONFIG)
-        cls.cluster.up()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cluster.down()
-        super().tearDownClass()
+class Ssh(ClusterTest):
+    CONFIG = CONFIG
 
     def write_job(self, script="train.py", hosts="sa[0-1]", shared="false", stall="60 s", config=None, extra=""):
         self.write("job.yaml", JOB.format(script=script, hosts=hosts, shared=shared, stall=stall, extra=extra,
                                           config=config or self.cluster.ssh_config))
-
-    def environment(self):
-        return {**super().environment(), "FORETRAIN_MARKED": self.folder}
 
     def fails(self, limit_s):
         """Runs a measurement that must fail within its deadline; returns what it says."""
@@ -85,30 +51,6 @@ class Ssh(RunTest):
         self.assertLess(time.monotonic() - started, limit_s, err)
         self.assert_hosts_are_clean()
         return err
-
-    def assert_hosts_are_clean(self):
-        deadline = time.monotonic() + 12
-        mine = self.left()
-        while mine and time.monotonic() < deadline:
-            time.sleep(0.2)
-            mine = self.left()
-        self.assertEqual(mine, [])
-
-    def left(self):
-        folders = glob.glob(f"{self.cluster.folder}/hosts/*/home/.cache/foretrain/*")
-        return folders + [command for command in agents() if "agent" in command or self.cluster.folder in command
-                          or "train.py" in command or "os.read(0" in command]
-
-    def start(self):
-        return subprocess.Popen([FORETRAIN, "measure", "job.yaml"], cwd=self.folder, env=self.environment(),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def wait_for(self, pattern, run, limit_s=120):
-        deadline = time.monotonic() + limit_s
-        while not glob.glob(os.path.join(self.folder, pattern)):
-            self.assertLess(time.monotonic(), deadline)
-            self.assertIsNone(run.poll(), pattern)
-            time.sleep(0.1)
 
     def test_measures_a_sub_system_of_two_hosts(self):
         self.write_job()
@@ -190,7 +132,7 @@ class Ssh(RunTest):
 
     def test_ctrl_c_leaves_nothing_on_the_hosts(self):
         self.write_job()
-        run = self.start()
+        run = self.start("measure", "job.yaml")
         self.wait_for("runs/far/records/a/rank0.jsonl.part", run)
         time.sleep(2)
         run.send_signal(signal.SIGINT)
@@ -201,7 +143,7 @@ class Ssh(RunTest):
 
     def test_foretrain_killed_leaves_nothing_on_the_hosts(self):
         self.write_job()
-        run = self.start()
+        run = self.start("measure", "job.yaml")
         self.wait_for("runs/far/records/a/rank0.jsonl.part", run)
         run.kill()
         run.communicate(timeout=40)
@@ -209,7 +151,7 @@ class Ssh(RunTest):
 
     def test_z_a_host_killed_in_the_middle_is_named(self):
         self.write_job()
-        run = self.start()
+        run = self.start("measure", "job.yaml")
         self.wait_for("runs/far/records/a/rank0.jsonl.part", run)
         self.cluster.kill_host("sa1")
         started = time.monotonic()
@@ -222,8 +164,4 @@ class Ssh(RunTest):
 
 
 if __name__ == "__main__":
-    problem = why_not_here()
-    if problem:
-        print(f"SKIPPED: {problem}")
-        sys.exit(0)
     main()
