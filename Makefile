@@ -3,14 +3,16 @@
 BUILD := build
 CONFIGURE := cmake -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=$(or $(PREFIX),/usr/local)
 
-.PHONY: help build run test lint format bench install clean
+.PHONY: help build run cluster-demo test lint format bench accuracy install clean
 
 help:
 	@echo 'make run      install what is missing, build, and forecast examples/quickstart on this machine (4 min)'
+	@echo 'make cluster-demo   as root: make a real cluster of 4 hosts here, forecast it over ssh, then train all of it (5 min)'
 	@echo 'make test     install what tests need, build and run them all'
 	@echo 'make build    build only: $(BUILD)/gcc/foretrain'
 	@echo 'make install  install under PREFIX (default /usr/local)'
 	@echo 'make bench    measure speed, as ratios'
+	@echo 'make accuracy as root: forecast against truth on 13 clusters, for docs/accuracy.md (50 min, nothing else running)'
 	@echo 'make lint     format, clang-tidy, cppcheck, man pages'
 	@echo 'make format   format the C code'
 	@echo 'make clean    remove $(BUILD)/'
@@ -23,6 +25,10 @@ build:
 
 run: build
 	@scripts/quickstart $(BUILD)/gcc/foretrain
+
+cluster-demo: build
+	@scripts/install-deps cluster
+	@scripts/cluster-demo $(BUILD)/gcc/foretrain $(BUILD)/cluster-demo
 
 test:
 	@scripts/install-deps test
@@ -39,6 +45,10 @@ format:
 bench: build
 	@cmake --build $(BUILD)/gcc --target bench_draw
 	@bench/run $(BUILD)/gcc
+
+accuracy: build
+	@scripts/install-deps cluster
+	@bench/accuracy/accuracy $(BUILD)/gcc/foretrain $(BUILD)/accuracy --report docs/accuracy.md
 
 install: build
 	@cmake --install $(BUILD)/gcc

@@ -1,0 +1,54 @@
+"""The systems of the accuracy benchmark: hosts by type with their share of a core, links, and what trains on them.
+
+Each differs from `BASE` in what it names. `types` is {name: (share of a core, devices, mini-batch)}; a type of two
+devices has two hosts more, on which its sub-system is measured, so that no host is both measured and forecast; a larger
+type is measured on two of its own. All shares that are busy at the same time come to less than 1.6 of two cores.
+"""
+
+import dataclasses
+
+WITHIN = "300mbit"
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    name: str
+    about: str
+    bound: str
+    types: dict
+    links: dict
+    order: str = "as-listed"
+    model: str = "cnn"
+    args: tuple = ()
+    iterations: tuple = (10, 40)
+
+
+TWO = {"a": (0.4, 2, 16), "b": (0.2, 2, 16)}
+
+
+def across(rate):
+    return {"*": WITHIN, "a-b": rate}
+
+
+SYSTEMS = [
+    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}),
+    System("between", "as much sending as computing", "both", TWO, across("150mbit")),
+    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit")),
+    System("interleaved", "ring order a b a b", "both", TWO, across("100mbit"), order="interleaved"),
+    System("asymmetric", "60 Mbit/s one way, 200 the other", "all-reduce", TWO,
+           {"*": WITHIN, "a>b": "60mbit", "b>a": "200mbit"}),
+    System("one-slow-link", "one link of one direction slow", "all-reduce", TWO,
+           {"*": WITHIN, "a1>b0": "30mbit", "b0>a1": "30mbit"}),
+    System("batches", "unequal mini-batches", "computing", {"a": (0.4, 2, 24), "b": (0.2, 2, 12)}, across("150mbit")),
+    System("three-types", "three types", "both", {"a": (0.35, 2, 16), "b": (0.2, 2, 16), "c": (0.12, 2, 8)},
+           {"*": "200mbit", "a-c": "100mbit"}),
+    System("eight", "eight devices", "both", {"a": (0.25, 4, 16), "b": (0.14, 4, 16)}, across("150mbit")),
+    System("loading", "pictures that are costly to load", "loading", TWO, {"*": WITHIN},
+           args=("--scale", "12")),
+    System("one-bucket", "transformer, one bucket", "both", TWO, across("100mbit"),
+           model="transformer", args=("--bucket-mb", "100")),
+    System("many-buckets", "transformer, buckets of 0.5 MB", "both", TWO, across("100mbit"),
+           model="transformer", args=("--bucket-mb", "0.5")),
+    System("resnet18", "ResNet-18, 45 MB of gradients", "all-reduce", {"a": (0.45, 2, 4), "b": (0.3, 2, 4)},
+           {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(5, 20)),
+]
