@@ -43,6 +43,8 @@ static const struct {
      offsetof(struct options, plan)},
     {{"parallel", 'l', NULL, 0, "Train sub-systems that share no host at the same time", 0},
      offsetof(struct options, parallel)},
+    {{"runs", 'R', "N", 0, "Run the full system N times (default: 1)", 0},
+     offsetof(struct options, runs)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 

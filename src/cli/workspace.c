@@ -202,6 +202,16 @@ static void keep_forecast(struct workspace *w, const struct text *json, const st
     error_clear(&e);
 }
 
+void workspace_keep_forecast(struct workspace *w, const struct forecast *forecast)
+{
+    struct text table = {0}, json = {0};
+    report_forecast_text(forecast, &table);
+    report_forecast_json(forecast, &json);
+    keep_forecast(w, &json, &table);
+    text_free(&table);
+    text_free(&json);
+}
+
 bool workspace_print(const struct options *options, const struct text *text, struct error *e)
 {
     if (options->output && strcmp(options->output, "-") != 0)

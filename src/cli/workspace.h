@@ -55,6 +55,9 @@ bool workspace_profile(struct workspace *w, int type, struct profile *profile, s
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
 
+/* Keeps a forecast in the run's folder where that exists; warns where it cannot be written. */
+void workspace_keep_forecast(struct workspace *w, const struct forecast *forecast);
+
 /* Prints a forecast as the options ask, and keeps it in the run's folder where that exists. */
 bool workspace_show_forecast(struct workspace *w, const struct options *options,
                              const struct forecast *forecast, struct error *e);

@@ -158,6 +158,16 @@ void device_numbers_assign(struct reading *r, struct job *job)
         job->n_devices = n_devices;
 }
 
+void device_numbers_count(struct job *job)
+{
+    job->n_devices = 0;
+    for (int t = 0; t < job->n_types; t++) {
+        count_used(&job->type[t]);
+        job->n_devices += (size_t)job->type[t].count;
+    }
+    assign_slots(NULL, job); /* there is nothing to refuse */
+}
+
 size_t device_numbers_first(const struct job *job, int type)
 {
     size_t first = 0;

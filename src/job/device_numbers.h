@@ -19,6 +19,9 @@ struct host_entry *device_numbers_hosts(const struct job *job, size_t *n);
 /* The first entry of that name in `entry[n]`, or `n`. */
 size_t device_numbers_find(const struct host_entry *entry, size_t n, const char *name);
 
+/* Counts devices, and places on hosts, anew in a job whose hosts are known to be sound. */
+void device_numbers_count(struct job *job);
+
 /* Number of the first device of a type. */
 size_t device_numbers_first(const struct job *job, int type);
 

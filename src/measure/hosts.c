@@ -13,7 +13,8 @@ static size_t list_exceptions(struct arena *arena, const struct subsystem *subsy
                               const char **except)
 {
     const struct job *job = subsystem->job;
-    const char *run = path_folder(arena, path_folder(arena, subsystem->records));
+    const char *run = subsystem->run ? subsystem->run
+                                     : path_folder(arena, path_folder(arena, subsystem->records));
     const char *parent = path_folder(arena, run);
     const char *slash = strrchr(parent, '/');
     size_t n = 0;
@@ -80,15 +81,6 @@ static bool stage_data_path(struct arena *arena, struct launcher *launcher,
     return true;
 }
 
-/* Number of a rank among those of its type. */
-static int number_in_type(const struct subsystem *subsystem, int rank)
-{
-    int first = rank;
-    while (first > 0 && subsystem->rank[first - 1].type == subsystem->rank[rank].type)
-        first--;
-    return rank - first;
-}
-
 static bool stage_data(struct arena *arena, struct launcher *launcher,
                        const struct subsystem *subsystem, int rank, struct error *e)
 {
@@ -100,7 +92,7 @@ static bool stage_data(struct arena *arena, struct launcher *launcher,
         return false;
     return !type->device_data || !is_used(model, "device_data") ||
            stage_data_path(arena, launcher, subsystem, host,
-                           type->device_data[number_in_type(subsystem, rank)], e);
+                           type->device_data[subsystem->rank[rank].number], e);
 }
 
 static bool prepare_rank(struct arena *arena, struct launcher *launcher,

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 
-static void add(struct arena *arena, struct inputs *inputs, const char *key, const char *value)
+void inputs_add(struct arena *arena, struct inputs *inputs, const char *key, const char *value)
 {
     if (inputs->n == inputs->capacity) {
         size_t capacity = inputs->capacity ? 2 * inputs->capacity : 32;
@@ -24,7 +24,7 @@ static void add(struct arena *arena, struct inputs *inputs, const char *key, con
 
 static void add_number(struct arena *arena, struct inputs *inputs, const char *key, double value)
 {
-    add(arena, inputs, key, arena_format(arena, "%.15g", value));
+    inputs_add(arena, inputs, key, arena_format(arena, "%.15g", value));
 }
 
 static void add_amount(struct arena *arena, struct inputs *inputs, const char *key,
@@ -32,10 +32,10 @@ static void add_amount(struct arena *arena, struct inputs *inputs, const char *k
 {
     static const char *const unit[] = {
         [AMOUNT_BYTES] = " B", [AMOUNT_SAMPLES] = " samples", [AMOUNT_NONE] = ""};
-    add(arena, inputs, key,
-        amount->unit == AMOUNT_NONE
-            ? "not given"
-            : arena_format(arena, "%.15g%s", amount->value, unit[amount->unit]));
+    inputs_add(arena, inputs, key,
+               amount->unit == AMOUNT_NONE
+                   ? "not given"
+                   : arena_format(arena, "%.15g%s", amount->value, unit[amount->unit]));
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -73,7 +73,7 @@ static bool add_file(struct arena *arena, struct inputs *inputs, const char *pat
     char hash[FILE_HASH_SIZE];
     if (!file_hash(path, hash, e))
         return false;
-    add(arena, inputs, arena_format(arena, "file %s", name), arena_copy(arena, hash));
+    inputs_add(arena, inputs, arena_format(arena, "file %s", name), arena_copy(arena, hash));
     return true;
 }
 
@@ -105,9 +105,9 @@ static bool add_script(struct arena *arena, struct inputs *inputs, const struct 
     struct text args = {0};
     for (size_t i = 0; i < job->model.n_args; i++)
         text_format(&args, "%s%s", i ? " " : "", job->model.args[i]);
-    add(arena, inputs, "script", job->model.script);
-    add(arena, inputs, "args", arena_copy(arena, args.data ? args.data : ""));
-    add(arena, inputs, "spawns_ranks", job->model.spawns_ranks ? "yes" : "no");
+    inputs_add(arena, inputs, "script", job->model.script);
+    inputs_add(arena, inputs, "args", arena_copy(arena, args.data ? args.data : ""));
+    inputs_add(arena, inputs, "spawns_ranks", job->model.spawns_ranks ? "yes" : "no");
     text_free(&args);
     return add_code(arena, inputs, job, job->model.script, e);
 }
@@ -115,9 +115,9 @@ static bool add_script(struct arena *arena, struct inputs *inputs, const struct 
 static bool add_entry(struct arena *arena, struct inputs *inputs, const struct job *job,
                       struct error *e)
 {
-    add(arena, inputs, "entry",
-        arena_format(arena, "%s:%s", job->model.entry_file, job->model.entry_function));
-    add(arena, inputs, "entry args", job->model.json);
+    inputs_add(arena, inputs, "entry",
+               arena_format(arena, "%s:%s", job->model.entry_file, job->model.entry_function));
+    inputs_add(arena, inputs, "entry args", job->model.json);
     add_number(arena, inputs, "loader workers", job->data.workers);
     return add_code(arena, inputs, job, job->model.entry_file, e);
 }
@@ -126,7 +126,7 @@ static bool add_layers(struct arena *arena, struct inputs *inputs, const struct 
                        struct error *e)
 {
     (void)e;
-    add(arena, inputs, "layers", job->model.json);
+    inputs_add(arena, inputs, "layers", job->model.json);
     add_number(arena, inputs, "loader workers", job->data.workers);
     return true;
 }
@@ -151,18 +151,18 @@ static bool add_model(struct arena *arena, struct inputs *inputs, const struct j
         [MODEL_ENTRY] = {"entry", add_entry},
         [MODEL_LAYERS] = {"layers", add_layers},
     };
-    add(arena, inputs, "model", kind[job->model.kind].name);
+    inputs_add(arena, inputs, "model", kind[job->model.kind].name);
     return kind[job->model.kind].add(arena, inputs, job, e);
 }
 
 static void add_data(struct arena *arena, struct inputs *inputs, const struct job *job,
                      const struct job_device_type *type)
 {
-    add(arena, inputs, "training set", job->data.path ? job->data.path : job->data.list);
+    inputs_add(arena, inputs, "training set", job->data.path ? job->data.path : job->data.list);
     add_amount(arena, inputs, "data", &type->data);
     add_number(arena, inputs, "seed", (double)job->data.seed);
     add_number(arena, inputs, "sample size", job->data.sample_bytes);
-    add(arena, inputs, "cache", job->data.warm_cache ? "warm" : "cold");
+    inputs_add(arena, inputs, "cache", job->data.warm_cache ? "warm" : "cold");
 }
 
 static void add_ranks(struct arena *arena, struct inputs *inputs, const struct subsystem *subsystem,
@@ -179,8 +179,8 @@ static void add_ranks(struct arena *arena, struct inputs *inputs, const struct s
         n_devices++;
     }
     add_number(arena, inputs, "devices", n_devices);
-    add(arena, inputs, "hosts", arena_copy(arena, hosts.data ? hosts.data : ""));
-    add(arena, inputs, "cpus", arena_copy(arena, cpus.data ? cpus.data : ""));
+    inputs_add(arena, inputs, "hosts", arena_copy(arena, hosts.data ? hosts.data : ""));
+    inputs_add(arena, inputs, "cpus", arena_copy(arena, cpus.data ? cpus.data : ""));
     text_free(&hosts);
     text_free(&cpus);
 }
@@ -204,7 +204,7 @@ static void add_company(struct arena *arena, struct inputs *inputs,
                     (long long)type->batch);
         separator = "; ";
     }
-    add(arena, inputs, "subsystems", arena_copy(arena, company.data));
+    inputs_add(arena, inputs, "subsystems", arena_copy(arena, company.data));
     text_free(&company);
 }
 
@@ -221,13 +221,24 @@ static void add_variable(struct text *env, const struct job_variable *variable)
     text_free(&whole);
 }
 
+/* The order of the ring decides which links it takes. */
+static void add_ring(struct arena *arena, struct inputs *inputs, const struct job *job)
+{
+    struct text ring = {0};
+    for (size_t i = 0; i < job->n_devices; i++)
+        text_format(&ring, "%s%s", i ? " " : "",
+                    job_device_name(arena, job, job_ring_device(job, i)));
+    inputs_add(arena, inputs, "ring", arena_copy(arena, ring.data ? ring.data : ""));
+    text_free(&ring);
+}
+
 static void add_environment(struct arena *arena, struct inputs *inputs,
                             const struct job_device_type *type)
 {
     struct text env = {0};
     for (size_t i = 0; i < type->n_env; i++)
         add_variable(&env, &type->env[i]);
-    add(arena, inputs, "env", arena_copy(arena, env.data ? env.data : ""));
+    inputs_add(arena, inputs, "env", arena_copy(arena, env.data ? env.data : ""));
     text_free(&env);
 }
 
@@ -253,7 +264,7 @@ static bool add_worker(struct arena *arena, struct inputs *inputs, const char *w
     SHA256Data((const uint8_t *)(hashes.data ? hashes.data : ""), hashes.length, whole);
     text_free(&hashes);
     if (ok)
-        add(arena, inputs, "worker", arena_copy(arena, whole));
+        inputs_add(arena, inputs, "worker", arena_copy(arena, whole));
     return ok;
 }
 
@@ -268,19 +279,21 @@ bool inputs_collect(struct arena *arena, const struct subsystem *subsystem, int 
         return false;
     add_number(arena, &made, "batch", (double)type->batch);
     add_data(arena, &made, job, type);
-    add(arena, &made, "iterations",
-        arena_format(arena, "%d to %d", job->training.first, job->training.last));
+    inputs_add(arena, &made, "iterations",
+               arena_format(arena, "%d to %d", job->training.first, job->training.last));
     add_number(arena, &made, "profiled", job->training.n_profiled);
     add_ranks(arena, &made, subsystem, type_number);
     add_company(arena, &made, subsystem);
+    if (subsystem->full)
+        add_ring(arena, &made, job);
     add_environment(arena, &made, type);
     if (job->launcher.kind != LAUNCHER_LOCAL)
-        add(arena, &made, "launcher", "remote");
-    add(arena, &made, "device", type->device);
-    add(arena, &made, "backend", type->backend);
-    add(arena, &made, "python", python->path);
-    add(arena, &made, "python version", python->version);
-    add(arena, &made, "torch", python->torch);
+        inputs_add(arena, &made, "launcher", "remote");
+    inputs_add(arena, &made, "device", type->device);
+    inputs_add(arena, &made, "backend", type->backend);
+    inputs_add(arena, &made, "python", python->path);
+    inputs_add(arena, &made, "python version", python->version);
+    inputs_add(arena, &made, "torch", python->torch);
     if (!add_worker(arena, &made, worker, e))
         return false;
     *inputs = made;

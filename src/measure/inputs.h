@@ -22,6 +22,9 @@ struct inputs {
 bool inputs_collect(struct arena *arena, const struct subsystem *subsystem, int type,
                     const char *worker, struct inputs *inputs, struct error *e);
 
+/* One fact more. */
+void inputs_add(struct arena *arena, struct inputs *inputs, const char *key, const char *value);
+
 /*
  * What differs between then and now, "batch 16 -> 32, train.py changed"; NULL where nothing does.
  * Order does not count.

@@ -19,8 +19,8 @@
 struct measurement {
     struct arena arena;
     const struct job *job;
-    const char *run, *worker; /* absolute */
-    bool again, parallel;
+    const struct measure_options *options;
+    const char *run, *worker, *keep; /* absolute */
     const struct progress *progress;
     struct launcher *launcher;
     struct subsystem_type *type; /* [n_types] */
@@ -29,11 +29,19 @@ struct measurement {
     bool *due;                   /* [n_types]: wanted and not kept */
     struct subsystem *subsystem; /* [n_types], of those wanted; in one ring all are the same */
     struct subsystem_data data;
+    char started[CLOCK_DATE_SIZE];
 };
 
 static const char *profile_path(struct measurement *m, int type)
 {
     return arena_format(&m->arena, "%s/profiles/%s.json", m->run, m->job->type[type].name);
+}
+
+/* What is measured, for people: "fast"; "full system, fast". */
+static const char *subject(struct measurement *m, int type)
+{
+    return arena_format(&m->arena, "%s%s", m->options->full ? "full system, " : "",
+                        m->job->type[type].name);
 }
 
 static bool is_one_ring(const struct job *job)
@@ -44,7 +52,9 @@ static bool is_one_ring(const struct job *job)
 static void plan_subsystems(struct measurement *m)
 {
     struct subsystem ring = {0};
-    if (is_one_ring(m->job))
+    if (m->options->full)
+        subsystem_plan_full(&m->arena, m->job, &ring);
+    else if (is_one_ring(m->job))
         subsystem_plan_ring(&m->arena, m->job, m->wanted, &ring);
     for (int i = 0; i < m->job->n_types; i++) {
         if (!m->wanted[i])
@@ -53,6 +63,7 @@ static void plan_subsystems(struct measurement *m)
         if (!is_one_ring(m->job))
             subsystem_plan(&m->arena, m->job, i, &m->subsystem[i]);
         m->subsystem[i].type = m->type;
+        m->subsystem[i].run = m->keep;
         m->subsystem[i].records =
             arena_format(&m->arena, "%s/records/%s", m->run, m->subsystem[i].name);
     }
@@ -129,9 +140,13 @@ static bool find_pythons(struct measurement *m, struct error *e)
 static bool collect_inputs(struct measurement *m, struct error *e)
 {
     for (int i = 0; i < m->job->n_types; i++) {
-        if (m->wanted[i] &&
-            !inputs_collect(&m->arena, &m->subsystem[i], i, m->worker, &m->inputs[i], e))
+        if (!m->wanted[i])
+            continue;
+        if (!inputs_collect(&m->arena, &m->subsystem[i], i, m->worker, &m->inputs[i], e))
             return false;
+        for (size_t k = 0; k < m->options->n_inputs; k++)
+            inputs_add(&m->arena, &m->inputs[i], m->options->input[k].key,
+                       m->options->input[k].value);
     }
     return true;
 }
@@ -143,7 +158,7 @@ static void put_aside(struct measurement *m, int type, struct error *why)
     const char *aside = arena_format(&m->arena, "%s.bak", path);
     bool moved = rename(path, aside) == 0;
     progress_warn(m->progress, "%s: its profile cannot be read and is measured again%s%s:\n%s",
-                  m->job->type[type].name, moved ? "; the old one is now " : "", moved ? aside : "",
+                  subject(m, type), moved ? "; the old one is now " : "", moved ? aside : "",
                   why->text);
     error_clear(why);
 }
@@ -151,7 +166,7 @@ static void put_aside(struct measurement *m, int type, struct error *why)
 /* Whether a profile is there that was measured under the same facts; says so, or why not. */
 static bool is_kept(struct measurement *m, int type)
 {
-    const char *name = m->job->type[type].name;
+    const char *name = subject(m, type);
     struct error e = {0};
     struct profile profile = {0};
     if (!file_exists(profile_path(m, type)))
@@ -160,7 +175,7 @@ static bool is_kept(struct measurement *m, int type)
         put_aside(m, type, &e);
         return false;
     }
-    if (m->again) {
+    if (m->options->again) {
         progress_say(m->progress, "%s: measured again, as asked", name);
         return false;
     }
@@ -187,7 +202,7 @@ static void decide(struct measurement *m)
     for (int i = 0; i < m->job->n_types; i++) {
         if (m->wanted[i] && !m->due[i])
             progress_say(m->progress, "%s: measured again, together with the others",
-                         m->job->type[i].name);
+                         subject(m, i));
         m->due[i] = m->wanted[i];
     }
 }
@@ -206,11 +221,11 @@ static size_t ranks_of_type(struct measurement *m, int type, const char **record
     return n;
 }
 
-static void tell_done(struct measurement *m, const struct profile *profile)
+static void tell_done(struct measurement *m, int type, const struct profile *profile)
 {
     char step[UNITS_TEXT_SIZE];
     units_format(profile->stage[STAGE_STEP].stats.mean, DIMENSION_TIME, step);
-    progress_say(m->progress, "%s: measured, %d devices, a step takes %s", profile->device_type,
+    progress_say(m->progress, "%s: measured, %d devices, a step takes %s", subject(m, type),
                  profile->n_devices, step);
 }
 
@@ -241,6 +256,7 @@ static bool write_profile(struct measurement *m, int type_number, struct error *
     }
     char date[CLOCK_DATE_SIZE];
     profile.device_type = type->name;
+    profile.started = m->started;
     profile.date = arena_copy(&m->arena, clock_date(date));
     profile.host = host;
     profile.shares_host = subsystem_shares_host(&m->subsystem[type_number]);
@@ -251,7 +267,7 @@ static bool write_profile(struct measurement *m, int type_number, struct error *
     profile.n_inputs = m->inputs[type_number].n;
     if (!profile_write(profile_path(m, type_number), &profile, e))
         return false;
-    tell_done(m, &profile);
+    tell_done(m, type_number, &profile);
     return true;
 }
 
@@ -264,6 +280,12 @@ static bool write_profiles(struct measurement *m, struct error *e)
     return true;
 }
 
+static bool train_now(struct measurement *m, struct subsystem *subsystem, size_t n, struct error *e)
+{
+    clock_date(m->started);
+    return training_run(m->launcher, subsystem, n, m->worker, m->progress, e);
+}
+
 /* Trains sub-systems side by side, the data of the types from `first` to `last` read cold. */
 static bool train(struct measurement *m, struct subsystem *subsystem, size_t n, int first, int last,
                   struct error *e)
@@ -272,7 +294,7 @@ static bool train(struct measurement *m, struct subsystem *subsystem, size_t n, 
         if (m->due[i])
             subsystem_data_cool(m->job, &m->data, i, m->progress);
     }
-    return training_run(m->launcher, subsystem, n, m->worker, m->progress, e);
+    return train_now(m, subsystem, n, e);
 }
 
 static bool measure_each(struct measurement *m, struct error *e)
@@ -310,7 +332,7 @@ static bool measure_batch(struct measurement *m, const int *batch, size_t n, str
         subsystem[i] = m->subsystem[batch[i]];
         subsystem_data_cool(m->job, &m->data, batch[i], m->progress);
     }
-    bool ok = training_run(m->launcher, subsystem, n, m->worker, m->progress, e);
+    bool ok = train_now(m, subsystem, n, e);
     for (size_t i = 0; ok && i < n; i++)
         ok = write_profile(m, batch[i], e);
     return ok;
@@ -345,19 +367,22 @@ static bool measure_due(struct measurement *m, struct error *e)
 {
     if (m->job->subsystems == SUBSYSTEMS_TOGETHER)
         return measure_side_by_side(m, e);
-    return m->parallel ? measure_in_parallel(m, e) : measure_each(m, e);
+    return m->options->parallel ? measure_in_parallel(m, e) : measure_each(m, e);
 }
 
 /* Paths that a training in another working directory can use. */
 static bool find_folders(struct measurement *m, const char *run, const char *worker,
                          struct error *e)
 {
-    char *absolute_run = NULL, *absolute_worker = NULL;
+    const char *keep = m->options->keep ? m->options->keep : run;
+    char *absolute_run = NULL, *absolute_worker = NULL, *absolute_keep = NULL;
     if (!path_absolute(&m->arena, run, &absolute_run, e) ||
-        !path_absolute(&m->arena, worker, &absolute_worker, e))
+        !path_absolute(&m->arena, worker, &absolute_worker, e) ||
+        !path_absolute(&m->arena, keep, &absolute_keep, e))
         return false;
     m->run = absolute_run;
     m->worker = absolute_worker;
+    m->keep = absolute_keep;
     return file_make_folders(path_join(&m->arena, m->run, "profiles"), e) &&
            file_make_folders(path_join(&m->arena, m->run, "records"), e);
 }
@@ -389,7 +414,7 @@ bool measure_all(const struct job *job, const char *run, const struct measure_op
                  const struct progress *progress, struct error *e)
 {
     struct measurement m = {
-        .job = job, .again = options->again, .parallel = options->parallel, .progress = progress};
+        .job = job, .options = options, .progress = progress, .data = {.pooled = options->full}};
     choose_wanted(&m);
     bool ok = find_folders(&m, run, options->worker, e) &&
               launcher_open(job, m.worker, progress, &m.launcher, e) && measure(&m, e);

@@ -3,7 +3,8 @@
  * profile in the run's folder.
  *
  *     RUN/profiles/TYPE.json      what was measured
- *     RUN/records/TYPE/           spec.json, rankN.jsonl, rankN.out; one-ring/ for one mixed ring
+ *     RUN/records/TYPE/           spec.json, rankN.jsonl, rankN.out; one-ring/ for one mixed ring,
+ *                                 full-system/ for the full system
  *     RUN/data/TYPE/              links to the drawn training data
  */
 #ifndef FORETRAIN_MEASURE_MEASURE_H
@@ -15,11 +16,16 @@
 #include "base/error.h"
 #include "job/job.h"
 #include "measure/progress.h"
+#include "profile/profile.h"
 
 struct measure_options {
     const char *worker; /* folder of the worker: loop.py, hook/, foretrain_worker/ */
     bool again;         /* also what is measured already */
     bool parallel;      /* sub-systems that share no host at the same time */
+    bool full;          /* all devices of the job as one ring instead: whole_job */
+    const char *keep;   /* folder of ours that never goes to the hosts; NULL: `run` */
+    const struct profile_input *input; /* [n_inputs], more facts of the measurement */
+    size_t n_inputs;
 };
 
 /*

@@ -53,15 +53,12 @@ static size_t fill_values(struct arena *arena, const struct subsystem *subsystem
     const struct job *job = subsystem->job;
     const struct subsystem_type *type = &subsystem->type[rank->type];
     bool spawns = job->model.spawns_ranks;
-    int first = rank_number;
-    while (first > 0 && subsystem->rank[first - 1].type == rank->type)
-        first--;
     const struct job_placeholder all[] = {
         {"data", subsystem_there(arena, subsystem, rank_number, type->data_dir)},
-        {"device_data", type->device_data && !spawns
-                            ? subsystem_there(arena, subsystem, rank_number,
-                                              type->device_data[rank_number - first])
-                            : NULL},
+        {"device_data",
+         type->device_data && !spawns
+             ? subsystem_there(arena, subsystem, rank_number, type->device_data[rank->number])
+             : NULL},
         {"batch", number_text(arena, job->type[rank->type].batch)},
         {"rank", spawns ? NULL : number_text(arena, rank_number)},
         {"local_rank", spawns ? NULL : number_text(arena, rank->local_rank)},

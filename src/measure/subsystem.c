@@ -4,22 +4,30 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "job/device_numbers.h"
+#include "measure/ring_ranks.h"
 
-static const char ring_name[] = "one-ring";
+static const char ring_name[] = "one-ring", full_name[] = "full-system";
 
-/* Adds the ranks of a type behind those that are there. */
-static void add_ranks(struct arena *arena, struct subsystem *subsystem, int type_number)
+/* The next position in the ring. */
+static void add_device(struct subsystem *subsystem, int type_number, int number, const char *host)
+{
+    const struct job_device_type *type = &subsystem->job->type[type_number];
+    struct subsystem_rank *rank = &subsystem->rank[subsystem->n_ranks++];
+    rank->type = type_number;
+    rank->number = number;
+    rank->host = host;
+    if (type->n_cpus > 0)
+        rank->cpus = type->cpus[(size_t)number % type->n_cpus];
+}
+
+static void add_type(struct arena *arena, struct subsystem *subsystem, int type_number)
 {
     const struct job_device_type *type = &subsystem->job->type[type_number];
     const char **host = ARENA_ARRAY(arena, (size_t)type->subsystem_devices, const char *);
     job_subsystem_hosts(type, host);
-    for (int i = 0; i < type->subsystem_devices; i++) {
-        struct subsystem_rank *rank = &subsystem->rank[subsystem->n_ranks++];
-        rank->type = type_number;
-        rank->host = host[i];
-        if (type->n_cpus > 0)
-            rank->cpus = type->cpus[(size_t)i % type->n_cpus];
-    }
+    for (int i = 0; i < type->subsystem_devices; i++)
+        add_device(subsystem, type_number, i, host[i]);
 }
 
 static bool same_host(const struct subsystem_rank *a, const struct subsystem_rank *b)
@@ -48,6 +56,19 @@ static void number_ranks(struct subsystem *subsystem)
     }
 }
 
+/* From the order of the ring to that of the ranks. */
+static void order_ranks(struct arena *arena, struct subsystem *subsystem, int n_first)
+{
+    int n = subsystem->n_ranks;
+    struct subsystem_rank *ordered = ARENA_ARRAY(arena, (size_t)n, struct subsystem_rank);
+    for (int position = 0; position < n; position++) {
+        const char *backend = subsystem->job->type[subsystem->rank[0].type].backend;
+        ordered[ring_rank(backend, n, n_first, position)] = subsystem->rank[position];
+    }
+    subsystem->rank = ordered;
+    number_ranks(subsystem);
+}
+
 void subsystem_plan(struct arena *arena, const struct job *job, int type,
                     struct subsystem *subsystem)
 {
@@ -55,8 +76,8 @@ void subsystem_plan(struct arena *arena, const struct job *job, int type,
     *subsystem = (struct subsystem){.job = job,
                                     .name = job->type[type].name,
                                     .rank = ARENA_ARRAY(arena, n, struct subsystem_rank)};
-    add_ranks(arena, subsystem, type);
-    number_ranks(subsystem);
+    add_type(arena, subsystem, type);
+    order_ranks(arena, subsystem, 1);
 }
 
 void subsystem_plan_ring(struct arena *arena, const struct job *job, const bool *measured,
@@ -71,13 +92,41 @@ void subsystem_plan_ring(struct arena *arena, const struct job *job, const bool 
                                     .rank = ARENA_ARRAY(arena, n, struct subsystem_rank)};
     for (int i = 0; i < job->n_types; i++) {
         if (measured[i])
-            add_ranks(arena, subsystem, i);
+            add_type(arena, subsystem, i);
     }
-    number_ranks(subsystem);
+    order_ranks(arena, subsystem, 1);
+}
+
+/* Positions from the first on that are on the first one's host; 1 where all are. */
+static int count_on_first_host(const struct subsystem *subsystem)
+{
+    int n = 1;
+    while (n < subsystem->n_ranks && same_host(&subsystem->rank[0], &subsystem->rank[n]))
+        n++;
+    return n < subsystem->n_ranks ? n : 1;
+}
+
+void subsystem_plan_full(struct arena *arena, const struct job *job, struct subsystem *subsystem)
+{
+    size_t n = job->n_devices;
+    *subsystem = (struct subsystem){.job = job,
+                                    .name = full_name,
+                                    .one_ring = true,
+                                    .full = true,
+                                    .rank = ARENA_ARRAY(arena, n, struct subsystem_rank)};
+    for (size_t position = 0; position < n; position++) {
+        size_t device = job_ring_device(job, position);
+        int type = job_device_type(job, device);
+        int number = (int)(device - device_numbers_first(job, type));
+        add_device(subsystem, type, number, job_device_host(job, device, NULL));
+    }
+    order_ranks(arena, subsystem, count_on_first_host(subsystem));
 }
 
 char *subsystem_title(struct arena *arena, const struct subsystem *subsystem)
 {
+    if (subsystem->full)
+        return arena_format(arena, "full system x%d", subsystem->n_ranks);
     return arena_format(arena, "sub-system %s x%d", subsystem->name, subsystem->n_ranks);
 }
 
@@ -242,14 +291,20 @@ bool subsystem_write_spec_of_rank(struct arena *arena, const struct subsystem *s
     return spec_write(subsystem_spec(arena, subsystem, rank), &spec, e);
 }
 
+static bool is_first_of_type(const struct subsystem *subsystem, int rank)
+{
+    for (int i = 0; i < rank; i++) {
+        if (subsystem->rank[i].type == subsystem->rank[rank].type)
+            return false;
+    }
+    return true;
+}
+
 bool subsystem_write_specs(struct arena *arena, const struct subsystem *subsystem, struct error *e)
 {
-    int written = JOB_NO_TYPE; /* ranks of a type stand together */
     for (int i = 0; i < subsystem->n_ranks; i++) {
-        int type = subsystem->rank[i].type;
-        if (type != written && !subsystem_write_spec_of_rank(arena, subsystem, i, e))
+        if (is_first_of_type(subsystem, i) && !subsystem_write_spec_of_rank(arena, subsystem, i, e))
             return false;
-        written = type;
     }
     return true;
 }

@@ -16,7 +16,8 @@
 enum { SUBSYSTEM_ADDRESS_SIZE = 64 };
 
 struct subsystem_rank {
-    int type; /* of the job */
+    int type;   /* of the job */
+    int number; /* among the devices of its type, from 0 */
     const char *host;
     const char *cpus; /* or NULL */
     int local_rank;   /* among the ranks on its host, and how many they are */
@@ -36,19 +37,22 @@ struct subsystem_type {
 
 struct subsystem {
     const struct job *job;
-    const char *name;            /* of its device type, or "one-ring" */
+    const char *name;            /* of its device type, "one-ring" or "full-system" */
     bool one_ring;               /* of all types */
+    bool full;                   /* all devices of the job */
     struct subsystem_rank *rank; /* [n_ranks] */
     int n_ranks;
     const struct subsystem_type *type;    /* [job->n_types], by the job's numbers */
     const char *records;                  /* absolute folder of its records and outputs */
+    const char *run;                      /* that folder's run, which stays here; or NULL */
     char address[SUBSYSTEM_ADDRESS_SIZE]; /* where its ranks meet */
     int port;
     const struct spec_meeting *meeting; /* with other sub-systems, or NULL */
     const struct launcher *launcher;    /* knows where files are on the hosts; NULL: as here */
 };
 
-/* The ranks of one type's sub-system on the first of its hosts. */
+/* The ranks of one type's sub-system on the first of its hosts. In each plan a rank follows from
+ * its device's position in the ring: ring_rank. */
 void subsystem_plan(struct arena *arena, const struct job *job, int type,
                     struct subsystem *subsystem);
 
@@ -56,7 +60,10 @@ void subsystem_plan(struct arena *arena, const struct job *job, int type,
 void subsystem_plan_ring(struct arena *arena, const struct job *job, const bool *measured,
                          struct subsystem *subsystem);
 
-/* "sub-system fast x2" */
+/* All devices of the job as one ring in the job's order; each has a host. */
+void subsystem_plan_full(struct arena *arena, const struct job *job, struct subsystem *subsystem);
+
+/* "sub-system fast x2", "full system x8" */
 char *subsystem_title(struct arena *arena, const struct subsystem *subsystem);
 
 /* Paths in its folder. */

@@ -72,6 +72,27 @@ static double default_samples(const struct job *job, const struct job_device_typ
     return fmax(1, fmin(all, enough));
 }
 
+/* A set on this machine that is smaller than the whole one gives each device its part. */
+static void fit_to_set(const struct job *job, size_t n_files, const struct progress *progress,
+                       struct draw_request *request)
+{
+    double needed = 0;
+    for (int i = 0; i < job->n_types; i++) {
+        if (request[i].amount.unit != AMOUNT_SAMPLES)
+            return;
+        needed += request[i].n_devices * request[i].amount.value;
+    }
+    if (needed <= (double)n_files)
+        return;
+    for (int i = 0; i < job->n_types; i++)
+        request[i].amount.value =
+            fmax(1, floor(request[i].amount.value * (double)n_files / needed));
+    progress_say(progress,
+                 "the training set's %zu files are fewer than the %.0f that all devices take in "
+                 "the window: each gets its part of them, and takes it more often",
+                 n_files, needed);
+}
+
 static void make_requests(struct arena *arena, const struct job *job, const bool *wanted,
                           struct subsystem_data *data, struct draw_request *request)
 {
@@ -107,24 +128,44 @@ static void describe_shares(const struct subsystem_data *data, int type_number,
     type->sample_bytes = samples > 0 && bytes > 0 ? bytes / samples : 0;
 }
 
+/* Where the links of a type's data are: below `RUN/data`, one folder for all where they are pooled.
+ */
+static const char *data_folder(struct arena *arena, const struct job *job, int type_number,
+                               const char *run, const struct subsystem_data *data)
+{
+    const char *name = data->pooled ? "full-system" : job->type[type_number].name;
+    return arena_format(arena, "%s/data/%s", run, name);
+}
+
+/* The paths of a type's linked data; its first device is number `first` in the folder. */
+static void set_paths(struct arena *arena, const struct job *job, const char *folder, size_t first,
+                      size_t n, bool is_list, struct subsystem_type *type)
+{
+    /* A script that is given a list gets a list; the built-in loop reads folders. */
+    const char *ending = is_list && job->model.kind == MODEL_SCRIPT ? ".txt" : "";
+    const char **device_data = ARENA_ARRAY(arena, n, const char *);
+    for (size_t i = 0; i < n; i++)
+        device_data[i] = arena_format(arena, "%s/device%zu%s", folder, first + i, ending);
+    type->data_dir = arena_format(arena, "%s/all%s", folder, ending);
+    type->device_data = args_use(&job->model, "device_data") ? device_data : NULL;
+}
+
+/* Links the shares of one type, or with the first one those of all where they are pooled. */
 static bool link_type(struct arena *arena, const struct job *job, int type_number, const char *run,
                       const struct subsystem_data *data, struct subsystem_type *type,
                       struct error *e)
 {
+    size_t first = data->first[type_number], n = data->n_devices[type_number], last = first + n;
+    size_t linked = data->pooled ? 0 : first;
     bool per_device = args_use(&job->model, "device_data");
-    size_t n = data->n_devices[type_number];
-    const char *parent = path_join(arena, run, "data");
-    const char *folder = path_join(arena, parent, job->type[type_number].name);
-    if (!file_make_folders(parent, e) ||
-        !draw_link(&data->set, &data->share[data->first[type_number]], n, folder, per_device, e))
+    const char *folder = data_folder(arena, job, type_number, run, data);
+    if (data->pooled)
+        last = data->first[job->n_types - 1] + data->n_devices[job->n_types - 1];
+    if (!file_make_folders(path_join(arena, run, "data"), e) ||
+        ((!data->pooled || type_number == 0) &&
+         !draw_link(&data->set, &data->share[linked], last - linked, folder, per_device, e)))
         return false;
-    /* A script that is given a list gets a list; the built-in loop reads folders. */
-    const char *ending = data->set.list && job->model.kind == MODEL_SCRIPT ? ".txt" : "";
-    const char **device_data = ARENA_ARRAY(arena, n, const char *);
-    for (size_t i = 0; i < n; i++)
-        device_data[i] = arena_format(arena, "%s/device%zu%s", folder, i, ending);
-    type->data_dir = arena_format(arena, "%s/all%s", folder, ending);
-    type->device_data = per_device ? device_data : NULL;
+    set_paths(arena, job, folder, first - linked, n, data->set.list, type);
     describe_shares(data, type_number, type);
     return true;
 }
@@ -178,6 +219,8 @@ static bool draw_files(struct arena *arena, const struct job *job, const bool *w
 {
     struct draw_request *request = ARENA_ARRAY(arena, (size_t)job->n_types, struct draw_request);
     make_requests(arena, job, wanted, data, request);
+    if (data->pooled)
+        fit_to_set(job, data->set.n, progress, request);
     progress_status(progress, "drawing training data from %zu files", data->set.n);
     if (!draw_make(arena, &data->set, request, (size_t)job->n_types, job->data.seed, data->share,
                    e)) {

@@ -18,6 +18,7 @@ struct subsystem_data {
     struct draw_share *share; /* [sum of n_devices], type by type; NULL: nothing is drawn */
     size_t *first;            /* [n_types], of each type's shares */
     size_t *n_devices;        /* [n_types] */
+    bool pooled; /* preset: the types have one folder for all their devices, of one full system */
 };
 
 /*

@@ -87,8 +87,9 @@ struct profile_input {
 struct profile {
     const char *file; /* where it was read from, for messages */
     const char *device_type;
-    bool assumed;     /* basis: "assumed": numbers that nobody measured */
-    const char *note; /* or NULL */
+    bool assumed;        /* basis: "assumed": numbers that nobody measured */
+    const char *note;    /* or NULL */
+    const char *started; /* when its training was started, or NULL */
     const char *date, *framework, *device_name, *backend;
     int n_devices;        /* n of the sub-system */
     const char **host;    /* [n_devices], may be NULL */
@@ -154,8 +155,8 @@ void profile_format(const struct profile *profile, const char *samples_file, str
  * One mixed ring: the caller presets `profile->one_ring` and passes the records of the type's own
  * ranks; then the ranks need not be all of the world, whose size becomes `ring_devices`. A preset
  * `profile->n_devices` above 0 is the number of records that there must be. All else that
- * `*profile` held is replaced; `note`, `sample_bytes` and `input` are the caller's to set
- * afterwards.
+ * `*profile` held is replaced; `note`, `started`, `sample_bytes` and `input` are the caller's to
+ * set afterwards.
  */
 bool profile_from_records(struct arena *arena, const char *const *record, size_t n,
                           struct profile *profile, struct error *e);

@@ -492,6 +492,7 @@ static const struct field profile_field[] = {
     {"device_type", FIELD_TEXT, true, AT(device_type), 0},
     {"basis", FIELD_ELSEWHERE, false, 0, 0},
     {"note", FIELD_TEXT, false, AT(note), 0},
+    {"started", FIELD_TEXT, false, AT(started), 0},
     {"date", FIELD_TEXT, false, AT(date), 0},
     {"framework", FIELD_TEXT, false, AT(framework), 0},
     {"device", FIELD_TEXT, false, AT(device_name), 0},

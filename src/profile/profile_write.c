@@ -67,6 +67,7 @@ static void add_identity(struct json_text *out, const struct profile *p)
     json_text_string(out, "device_type", p->device_type);
     json_text_string(out, "basis", p->assumed ? "assumed" : "measured");
     optional_text(out, "note", p->note);
+    optional_text(out, "started", p->started);
     optional_text(out, "date", p->date);
     optional_text(out, "framework", p->framework);
     optional_text(out, "device", p->device_name);

@@ -9,6 +9,7 @@
 #include "job/job.h"
 #include "network/network.h"
 #include "predict/forecast.h"
+#include "predict/validation.h"
 #include "profile/profile.h"
 
 /* One look, 80 columns: a row per type, what decides, step, epoch, total, throughput, warnings. */
@@ -19,6 +20,13 @@ void report_forecast_json(const struct forecast *forecast, struct text *out);
 
 /* A row per device in ring order (docs/formats.md, "The forecast"). */
 void report_forecast_csv(const struct forecast *forecast, const struct job *job, struct text *out);
+
+/* Forecast and truth: a row per type and stage, the whole, when each was made, what must be known.
+ */
+void report_validation_text(const struct validation *validation, struct text *out);
+
+/* foretrain.validation/1 (docs/formats.md, "The validation"). */
+void report_validation_json(const struct validation *validation, struct text *out);
 
 /* For `foretrain show`: what a profile, a network, a job holds. */
 void report_profile_text(const struct profile *profile, struct text *out);
