@@ -1,25 +1,28 @@
 #include "measure/doctor.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/child.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "measure/python.h"
+#include "measure/doctor_hosts.h"
+#include "measure/doctor_judge.h"
+#include "measure/probe.h"
 
-static const double CHECK_TIMEOUT_S = 60;
 static const double LEAST_FREE_BYTES = 100e6;
+static const double NAMES_LIMIT_S = 30; /* for all addresses: resolvers can be slow */
+
+enum { MOST_HOSTS = 4096 };
 
 struct examination {
     struct arena *arena;
     const struct job *job;
+    const char *worker;
     const struct progress *progress;
-    struct python_search search;
-    struct doctor_check *check;
-    size_t n, capacity;
+    struct launcher *launcher;
+    struct doctor_result *result;
 };
 
 const char *doctor_verdict_name(enum doctor_verdict verdict)
@@ -28,131 +31,31 @@ const char *doctor_verdict_name(enum doctor_verdict verdict)
     return name[verdict];
 }
 
-static void add(struct examination *x, const char *subject, const char *what,
+void doctor_add(struct arena *arena, struct doctor_checks *checks, struct doctor_check check)
+{
+    if (checks->n == checks->capacity) {
+        size_t capacity = 2 * checks->capacity + 16;
+        struct doctor_check *grown = ARENA_ARRAY(arena, capacity, struct doctor_check);
+        if (checks->n)
+            memcpy(grown, checks->item, checks->n * sizeof *grown);
+        checks->item = grown;
+        checks->capacity = capacity;
+    }
+    check.found = arena_copy(arena, check.found);
+    checks->item[checks->n++] = check;
+}
+
+static void add(struct examination *x, const char *host, const char *what,
                 enum doctor_verdict verdict, const char *found)
 {
-    if (x->n == x->capacity) {
-        struct doctor_check *grown =
-            ARENA_ARRAY(x->arena, 2 * x->capacity + 16, struct doctor_check);
-        if (x->n)
-            memcpy(grown, x->check, x->n * sizeof *grown);
-        x->check = grown;
-        x->capacity = 2 * x->capacity + 16;
-    }
-    x->check[x->n++] = (struct doctor_check){subject, what, arena_copy(x->arena, found), verdict};
+    doctor_add(x->arena, &x->result->checks,
+               (struct doctor_check){host, NULL, what, found, verdict});
 }
 
-static void add_error(struct examination *x, const char *subject, const char *what, struct error *e)
+static void add_error(struct examination *x, const char *what, struct error *e)
 {
-    add(x, subject, what, DOCTOR_FAIL, e->text);
+    add(x, NULL, what, DOCTOR_FAIL, e->text);
     error_clear(e);
-}
-
-/* What a child prints when it exits with 0, without its last newline; false where it does not. */
-static bool ask(struct examination *x, const char *const *argv, const char *const *env,
-                char **answer)
-{
-    struct child_options options = {.argv = argv, .env = env};
-    struct child_limits limits = {.timeout_s = CHECK_TIMEOUT_S, .cancel = x->progress->cancel};
-    struct child_end end;
-    struct error e = {0};
-    char *errors = NULL;
-    bool ok = child_capture(x->arena, &options, &limits, &end, answer, &errors, &e) &&
-              end.how == CHILD_EXITED && end.number == 0;
-    error_clear(&e);
-    if (ok)
-        (*answer)[strcspn(*answer, "\r\n")] = '\0';
-    return ok;
-}
-
-static const char *const *type_env(struct examination *x, const struct job_device_type *type)
-{
-    const char **env = ARENA_ARRAY(x->arena, type->n_env + 1, const char *);
-    for (size_t i = 0; i < type->n_env; i++)
-        env[i] = arena_format(x->arena, "%s=%s", type->env[i].name, type->env[i].value);
-    return env;
-}
-
-/* Prints "ok", "no-backend" or "no-device". */
-static const char backend_program[] =
-    "import sys, importlib, torch, torch.distributed as d\n"
-    "device, backend = sys.argv[1:]\n"
-    "extension = {'npu': 'torch_npu', 'mlu': 'torch_mlu'}.get(device)\n"
-    "if extension: importlib.import_module(extension)\n"
-    "known = getattr(d, f'is_{backend}_available', None)\n"
-    "backends = getattr(d.Backend, 'backend_list', ())\n"
-    "if not (known() if known else backend == 'gloo' or backend in backends):\n"
-    "    print('no-backend'); sys.exit()\n"
-    "module = None if device == 'cpu' else getattr(torch, device, None)\n"
-    "n = 1 if device == 'cpu' else module.device_count() if module and module.is_available() else "
-    "0\n"
-    "print('ok' if n else 'no-device')\n";
-
-static void examine_backend(struct examination *x, const struct job_device_type *type,
-                            const char *python)
-{
-    const char *argv[] = {python, "-c", backend_program, type->device, type->backend, NULL};
-    char *answer = NULL;
-    if (!ask(x, argv, type_env(x, type), &answer))
-        add(x, type->name, "backend", DOCTOR_FAIL,
-            arena_format(x->arena, "torch has no '%s' device here", type->device));
-    else if (strcmp(answer, "no-backend") == 0)
-        add(x, type->name, "backend", DOCTOR_FAIL,
-            arena_format(x->arena, "this torch is built without '%s'", type->backend));
-    else if (strcmp(answer, "no-device") == 0)
-        add(x, type->name, "backend", DOCTOR_FAIL,
-            arena_format(x->arena, "%s is there, but no %s device", type->backend, type->device));
-    else
-        add(x, type->name, "backend", DOCTOR_OK,
-            arena_format(x->arena, "%s on %s", type->backend, type->device));
-}
-
-static void examine_cpus(struct examination *x, const struct job_device_type *type)
-{
-    struct text listed = {0};
-    for (size_t i = 0; i < type->n_cpus; i++) {
-        struct error e = {0};
-        if (!child_check_cpus(type->cpus[i], &e))
-            add_error(x, type->name, "cpus", &e);
-        else
-            text_format(&listed, "%s%s", listed.length ? " | " : "", type->cpus[i]);
-    }
-    if (listed.length)
-        add(x, type->name, "cpus", DOCTOR_OK, listed.data);
-    text_free(&listed);
-}
-
-static void examine_type(struct examination *x, const struct job_device_type *type)
-{
-    struct error e = {0};
-    if (type->profile) {
-        add(x, type->name, "profile", DOCTOR_OK,
-            arena_format(x->arena, "given: %s; not measured", type->profile));
-        return;
-    }
-    struct python python;
-    if (!python_find(&x->search, type->python, type_env(x, type), x->progress, &python, &e)) {
-        add_error(x, type->name, "python", &e);
-        return;
-    }
-    add(x, type->name, "python", DOCTOR_OK,
-        arena_format(x->arena, "%s, python %s, torch %s", python.path, python.version,
-                     python.torch));
-    examine_backend(x, type, python.path);
-    examine_cpus(x, type);
-}
-
-static void examine_iperf3(struct examination *x)
-{
-    static const char *const argv[] = {"iperf3", "--version", NULL};
-    char *answer = NULL;
-    if (x->job->network_file || x->job->n_links)
-        add(x, "here", "network", DOCTOR_OK, "given in the job");
-    else if (ask(x, argv, NULL, &answer))
-        add(x, "here", "iperf3", DOCTOR_OK, answer);
-    else
-        add(x, "here", "iperf3", DOCTOR_FAIL,
-            "not found; install iperf3, or give network.links in the job");
 }
 
 static void examine_space(struct examination *x, const char *run_folder)
@@ -163,35 +66,249 @@ static void examine_space(struct examination *x, const char *run_folder)
     while (!file_exists(folder) && strcmp(folder, ".") != 0 && strcmp(folder, "/") != 0)
         folder = path_folder(x->arena, folder);
     if (statvfs(folder, &fs) != 0) {
-        add(x, "here", "space", DOCTOR_WARN, "not known");
+        add(x, NULL, "space", DOCTOR_WARN, "not known");
         return;
     }
     double free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
-    add(x, "here", "space", free_bytes < LEAST_FREE_BYTES ? DOCTOR_FAIL : DOCTOR_OK,
+    add(x, NULL, "space", free_bytes < LEAST_FREE_BYTES ? DOCTOR_FAIL : DOCTOR_OK,
         arena_format(x->arena, "%s free for %s", units_format(free_bytes, DIMENSION_BYTES, size),
                      run_folder));
 }
 
+static void examine_given(struct examination *x)
+{
+    const struct job *job = x->job;
+    if (job->network_file || job->n_links)
+        add(x, NULL, "network", DOCTOR_OK, "given in the job");
+    for (int t = 0; t < job->n_types; t++) {
+        if (job->type[t].profile)
+            doctor_add(x->arena, &x->result->checks,
+                       (struct doctor_check){
+                           NULL, job->type[t].name, "profile",
+                           arena_format(x->arena, "given: %s; not measured", job->type[t].profile),
+                           DOCTOR_OK});
+    }
+}
+
+static void examine_here(struct examination *x, const char *run_folder)
+{
+    struct error e = {0};
+    if (job_check_measurable(x->arena, x->job, &e))
+        add(x, NULL, "job", DOCTOR_OK, "all that it names is there");
+    else
+        add_error(x, "job", &e);
+    if (file_exists(path_join(x->arena, x->worker, "hook/sitecustomize.py")))
+        add(x, NULL, "worker", DOCTOR_OK, x->worker);
+    else
+        add(x, NULL, "worker", DOCTOR_FAIL,
+            arena_format(x->arena, "not in %s; set FORETRAIN_WORKER to its folder", x->worker));
+    examine_space(x, run_folder);
+    examine_given(x);
+}
+
+/* `text` with "the host" for the name: what many hosts say alike is told once for all. */
+static const char *without_name(struct arena *arena, const char *text, const char *name)
+{
+    const char *named[] = {arena_format(arena, "host '%s'", name),
+                           arena_format(arena, "'%s'", name)};
+    struct text made = {0};
+    while (*text) {
+        size_t k = 0;
+        while (k < 2 && strncmp(text, named[k], strlen(named[k])) != 0)
+            k++;
+        text_add_n(&made, k < 2 ? "the host" : text, k < 2 ? strlen("the host") : 1);
+        text += k < 2 ? strlen(named[k]) : 1;
+    }
+    const char *copy = arena_copy(arena, made.data ? made.data : "");
+    text_free(&made);
+    return copy;
+}
+
+/* What a host lacks: a failure where it is needed. */
+static void add_lack(struct examination *x, const struct doctor_host *host, const char *what,
+                     const char *found)
+{
+    add(x, host->is_here ? NULL : host->name, what, doctor_needs(host) ? DOCTOR_FAIL : DOCTOR_WARN,
+        without_name(x->arena, found, host->name));
+}
+
+/* All at once; those that cannot be reached get their check. */
+static void reach(struct examination *x)
+{
+    struct doctor_result *result = x->result;
+    const char **name = ARENA_ARRAY(x->arena, result->n_hosts, const char *);
+    struct error *why = ARENA_ARRAY(x->arena, result->n_hosts, struct error);
+    for (size_t i = 0; i < result->n_hosts; i++)
+        name[i] = result->host[i].name;
+    progress_status(x->progress, "reaching %zu hosts", result->n_hosts);
+    if (!result->is_local)
+        launcher_reach(x->launcher, name, result->n_hosts, why);
+    for (size_t i = 0; i < result->n_hosts; i++) {
+        struct doctor_host *host = &result->host[i];
+        host->reached = why[i].kind == ERROR_NONE;
+        if (!host->reached)
+            add_lack(x, host, "reach", why[i].text);
+        error_clear(&why[i]);
+    }
+}
+
+static void find_address(struct examination *x, struct doctor_host *host)
+{
+    struct error e = {0};
+    if (launcher_address(x->launcher, host->name, host->address, &e) &&
+        launcher_interface(x->launcher, host->name, host->interface, &e)) {
+        add(x, host->name, "address", DOCTOR_OK,
+            arena_format(x->arena, "%s on %s", host->address, host->interface));
+        return;
+    }
+    add_lack(x, host, "address", e.text);
+    error_clear(&e);
+}
+
+static bool is_unwanted(const struct examination *x)
+{
+    struct error e = {0};
+    bool unwanted = progress_cancelled(x->progress, &e);
+    error_clear(&e);
+    return unwanted;
+}
+
+static void find_addresses(struct examination *x)
+{
+    struct doctor_result *result = x->result;
+    double end_s = clock_now_s() + NAMES_LIMIT_S;
+    for (size_t i = 0; i < result->n_hosts && !result->is_local && !is_unwanted(x); i++) {
+        progress_status(x->progress, "asking for addresses: %zu of %zu", i + 1, result->n_hosts);
+        if (result->host[i].reached && clock_now_s() < end_s)
+            find_address(x, &result->host[i]);
+        else if (result->host[i].reached)
+            add(x, result->host[i].name, "address", DOCTOR_WARN,
+                "not looked for: the hosts' resolvers are too slow");
+    }
+}
+
+/* A Python that answers need not be the one that trains. */
+static const char *const *interpreters(struct examination *x, const struct doctor_host *host)
+{
+    const char **word = ARENA_ARRAY(x->arena, host->n_roles + 3, const char *);
+    size_t n = 0;
+    word[n++] = "/usr/bin/python3";
+    word[n++] = "python3";
+    for (size_t i = 0; i < host->n_roles; i++) {
+        if (host->role[i].python[0])
+            word[n++] = host->role[i].python[0];
+    }
+    return word;
+}
+
+static struct probe *ask(struct examination *x, const char *source)
+{
+    struct doctor_result *result = x->result;
+    struct probe *probe = ARENA_ARRAY(x->arena, result->n_hosts, struct probe);
+    for (size_t i = 0; i < result->n_hosts; i++) {
+        const struct doctor_host *host = &result->host[i];
+        probe[i] = (struct probe){.host = host->name, .interpreter = interpreters(x, host)};
+        if (host->reached)
+            probe[i].question =
+                doctor_hosts_question(x->arena, x->job, result->host, result->n_hosts, i);
+    }
+    probe_hosts(x->arena, x->launcher, source, probe, result->n_hosts, x->progress);
+    return probe;
+}
+
+/* A word about each Python that nobody named and that has no torch, once. */
+static void tell_passed_over(struct examination *x, const struct doctor_host *host)
+{
+    for (size_t i = 0; i < host->n_roles; i++) {
+        const struct type_report *type = &host->report.type[i];
+        for (size_t k = 0; k < type->n_passed_over && x->result->is_local && i == 0; k++)
+            progress_say(x->progress, "passed over %s: %s", type->passed_over[k].path,
+                         type->passed_over[k].complaint);
+    }
+}
+
+static void hear(struct examination *x, const struct probe *probe, size_t self)
+{
+    struct doctor_result *result = x->result;
+    struct doctor_host *host = &result->host[self];
+    size_t n_peers = 0;
+    struct error e = {0};
+    doctor_hosts_peers(x->arena, result->host, result->n_hosts, self, &n_peers);
+    host->has_clock = probe->has_clock;
+    host->clock_ahead_s = probe->clock_ahead_s;
+    host->clock_error_s = probe->clock_error_s;
+    host->answered = probe->answer && host_report_read(x->arena, probe->answer, host->n_roles,
+                                                       n_peers, &host->report, &e);
+    if (host->answered) {
+        tell_passed_over(x, host);
+        doctor_judge_host(x->arena, x->job, result->host, result->n_hosts, self, &result->checks);
+    } else {
+        add_lack(x, host, "answer", e.text ? e.text : probe->failure);
+    }
+    error_clear(&e);
+}
+
+static void examine_hosts(struct examination *x)
+{
+    enum { LONGEST = 1 << 17 };
+    struct doctor_result *result = x->result;
+    struct error e = {0};
+    char *source = NULL;
+    reach(x);
+    find_addresses(x);
+    if (!file_read(x->arena, path_join(x->arena, x->worker, "doctor/probe.py"), LONGEST, &source,
+                   NULL, &e)) {
+        add_error(x, "worker", &e);
+        return;
+    }
+    const struct probe *probe = ask(x, source);
+    for (size_t i = 0; i < result->n_hosts && !is_unwanted(x); i++) {
+        if (result->host[i].reached)
+            hear(x, &probe[i], i);
+    }
+    doctor_judge_together(x->arena, x->job, result->host, result->n_hosts, &result->checks);
+}
+
+static void list_hosts(struct examination *x)
+{
+    size_t n_left_out = 0;
+    struct python_search search = python_search_start(x->arena);
+    python_search_on(&search, x->launcher, NULL);
+    doctor_hosts_list(x->arena, x->job, &search, MOST_HOSTS, &x->result->host, &x->result->n_hosts,
+                      &n_left_out);
+    if (n_left_out)
+        add(x, NULL, "hosts", DOCTOR_WARN,
+            arena_format(x->arena, "only the first %d are examined, %zu are not", MOST_HOSTS,
+                         n_left_out));
+}
+
+static void set_verdicts(struct doctor_result *result)
+{
+    for (size_t i = 0; i < result->n_hosts; i++) {
+        struct doctor_host *host = &result->host[i];
+        for (size_t k = 0; k < result->checks.n; k++) {
+            const struct doctor_check *check = &result->checks.item[k];
+            bool own = host->is_here || (check->host && strcmp(check->host, host->name) == 0);
+            if (own && check->verdict > host->verdict)
+                host->verdict = check->verdict;
+        }
+    }
+}
+
 void doctor_examine(struct arena *arena, const struct job *job, const char *worker_folder,
                     const char *run_folder, const struct progress *progress,
-                    struct doctor_check **check, size_t *n_checks)
+                    struct doctor_result *result)
 {
-    struct examination x = {
-        .arena = arena, .job = job, .progress = progress, .search = python_search_start(arena)};
+    *result = (struct doctor_result){.is_local = job->launcher.kind == LAUNCHER_LOCAL};
+    struct examination x = {arena, job, worker_folder, progress, NULL, result};
     struct error e = {0};
-    if (job_check_measurable(arena, job, &e))
-        add(&x, "here", "job", DOCTOR_OK, "all that it names is there");
-    else
-        add_error(&x, "here", "job", &e);
-    if (file_exists(path_join(arena, worker_folder, "hook/sitecustomize.py")))
-        add(&x, "here", "worker", DOCTOR_OK, worker_folder);
-    else
-        add(&x, "here", "worker", DOCTOR_FAIL,
-            arena_format(arena, "not in %s; set FORETRAIN_WORKER to its folder", worker_folder));
-    examine_iperf3(&x);
-    examine_space(&x, run_folder);
-    for (int t = 0; t < job->n_types; t++)
-        examine_type(&x, &job->type[t]);
-    *check = x.check;
-    *n_checks = x.n;
+    examine_here(&x, run_folder);
+    if (launcher_open(job, worker_folder, progress, &x.launcher, &e)) {
+        list_hosts(&x);
+        examine_hosts(&x);
+    } else {
+        add_error(&x, "launcher", &e);
+    }
+    launcher_close(x.launcher);
+    set_verdicts(result);
 }

@@ -190,54 +190,68 @@ static bool consider(struct python_search *search, const char *path, const char 
 
 static const char last_resort[] = "/usr/bin/python3";
 
-static bool find_unnamed_there(struct python_search *search, const char *const *env,
-                               const struct progress *progress, struct python *python,
-                               struct error *e)
+/* Of this machine's PATH, then the last resort; on another host its PATH decides. */
+static const char *const *unnamed_candidates(const struct python_search *search)
 {
-    struct text tried = {0};
-    bool found = consider(search, "python3", env, progress, &tried, python) ||
-                 consider(search, last_resort, env, progress, &tried, python);
-    if (!found && !progress_cancelled(progress, e)) {
-        error_set(e, ERROR_HOST, "host '%s' has no Python with torch (%s): %s", search->host,
-                  tried.data, search->trial->complaint);
-        error_hint(e, "install python3-torch there, or name yours: `python: /path/to/bin/python` "
-                      "under the device type");
-    }
-    text_free(&tried);
-    return found;
+    enum { MOST = 256, N_LAST = 2 };
+    const char **candidate = ARENA_ARRAY(search->arena, MOST + N_LAST, const char *);
+    const char *rest = search->path, *next = NULL;
+    size_t n = 0;
+    if (search->launcher)
+        candidate[n++] = "python3";
+    while (!search->launcher && n < MOST && (next = next_on_path(search->arena, &rest)) != NULL)
+        candidate[n++] = next;
+    if (search->launcher || access(last_resort, X_OK) == 0)
+        candidate[n++] = last_resort;
+    return candidate;
 }
 
-static bool find_unnamed(struct python_search *search, const char *const *env,
-                         const struct progress *progress, struct python *python, struct error *e)
+const char *const *python_candidates(const struct python_search *search, const char *named,
+                                     const char **named_by)
 {
-    struct text tried = {0};
-    bool found = false;
-    const char *rest = search->path, *candidate = NULL;
-    while (!found && (candidate = next_on_path(search->arena, &rest)) != NULL)
-        found = consider(search, candidate, env, progress, &tried, python);
-    if (!found && access(last_resort, X_OK) == 0)
-        found = consider(search, last_resort, env, progress, &tried, python);
-    if (!found && !progress_cancelled(progress, e)) {
-        error_set(e, ERROR_HOST, "no Python with torch was found (%s)",
-                  tried.length ? tried.data : "there is no python3 on PATH");
-        error_hint(e, "install python3-torch, or name yours: `python: /path/to/bin/python` under "
-                      "the device type, or FORETRAIN_PYTHON");
+    const char *environment = search->environment_python;
+    bool by_environment = !named && environment && *environment;
+    if (!named && !by_environment) {
+        *named_by = NULL;
+        return unnamed_candidates(search);
     }
-    text_free(&tried);
-    return found;
+    const char **only = ARENA_ARRAY(search->arena, 2, const char *);
+    *named_by = named ? "`python:` in the job" : "FORETRAIN_PYTHON";
+    only[0] = named ? named : environment;
+    return only;
+}
+
+static bool fail_unnamed(const struct python_search *search, const struct text *tried,
+                         struct error *e)
+{
+    if (search->launcher)
+        error_set(e, ERROR_HOST, "host '%s' has no Python with torch (%s): %s", search->host,
+                  tried->data, search->trial->complaint);
+    else
+        error_set(e, ERROR_HOST, "no Python with torch was found (%s)",
+                  tried->length ? tried->data : "there is no python3 on PATH");
+    error_hint(e,
+               "install python3-torch%s, or name yours: `python: /path/to/bin/python` under the "
+               "device type%s",
+               search->launcher ? " there" : "", search->launcher ? "" : ", or FORETRAIN_PYTHON");
+    return false;
 }
 
 bool python_find(struct python_search *search, const char *named, const char *const *env,
                  const struct progress *progress, struct python *python, struct error *e)
 {
-    if (named)
-        return find_named(search, named, "`python:` in the job", env, progress, python, e);
-    if (search->environment_python && *search->environment_python)
-        return find_named(search, search->environment_python, "FORETRAIN_PYTHON", env, progress,
-                          python, e);
-    if (search->launcher)
-        return find_unnamed_there(search, env, progress, python, e);
-    return find_unnamed(search, env, progress, python, e);
+    const char *named_by = NULL;
+    const char *const *candidate = python_candidates(search, named, &named_by);
+    if (named_by)
+        return find_named(search, *candidate, named_by, env, progress, python, e);
+    struct text tried = {0};
+    bool found = false;
+    for (; *candidate && !found; candidate++)
+        found = consider(search, *candidate, env, progress, &tried, python);
+    if (!found && !progress_cancelled(progress, e))
+        fail_unnamed(search, &tried, e);
+    text_free(&tried);
+    return found;
 }
 
 bool python_check(struct python_search *search, const char *path, const char *const *env,

@@ -47,6 +47,13 @@ void python_search_on(struct python_search *search, struct launcher *launcher, c
 bool python_find(struct python_search *search, const char *named, const char *const *env,
                  const struct progress *progress, struct python *python, struct error *e);
 
+/*
+ * The Pythons that python_find tries, in its order, ended by NULL; `named_by` is who named the only
+ * one, NULL where nobody did.
+ */
+const char *const *python_candidates(const struct python_search *search, const char *named,
+                                     const char **named_by);
+
 /* Whether a Python that was found on another host can be run on the search's and has torch there,
  * without importing it. */
 bool python_check(struct python_search *search, const char *path, const char *const *env,
