@@ -118,6 +118,16 @@ void field_text(struct reading *r, const struct node *node, void *out)
         *(const char **)out = text;
 }
 
+void field_option(struct reading *r, const struct node *node, void *out)
+{
+    const char *word = field_word(r, node);
+    if (word && *word == '-')
+        reading_refuse(r, node, NULL, "%s must not begin with '-' (got %s)", node->name,
+                       node_found(r, node));
+    else if (word)
+        *(const char **)out = word;
+}
+
 /* The items of a list, or the one scalar that stands for a list of one. */
 static struct text_list texts_of(struct reading *r, const struct node *node)
 {

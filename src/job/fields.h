@@ -33,6 +33,7 @@ bool fields_read(struct reading *r, const struct node *node, const struct field 
 
 /* Readers of one value; the type of what `out` points to is named. */
 field_reader field_text;        /* const char *: not empty, no control characters */
+field_reader field_option;      /* const char *: text that cannot be taken for an option */
 field_reader field_texts;       /* struct text_list */
 field_reader field_bool;        /* bool: true or false */
 field_reader field_count;       /* int64_t: whole, 1 to 10^7 */

@@ -75,6 +75,11 @@ struct job_host {
     int64_t first_device; /* index, within the type, of the first of them */
 };
 
+/* What a job asks of Slurm, each as salloc's option of that name takes it; NULL: not given. */
+struct job_slurm {
+    const char *partition, *account, *qos, *constraint, *reservation, *gres;
+};
+
 struct job_device_type {
     const char *name;
     int64_t count;      /* n_t */
@@ -97,8 +102,10 @@ struct job_device_type {
     size_t n_cpus;
     struct job_variable *env; /* [n_env] */
     size_t n_env;
-    struct place place; /* of the type's name, for later errors */
-    struct place hosts_place, subsystem_place, data_place, profile_place; /* line 0: not given */
+    struct job_slurm slurm; /* before the launcher's */
+    struct place place;     /* of the type's name, for later errors */
+    struct place hosts_place, subsystem_place, data_place, profile_place,
+        slurm_place; /* line 0: not given */
 };
 
 enum link_where { LINK_ANYWHERE, LINK_WITHIN_HOST, LINK_ACROSS_HOSTS };
@@ -132,6 +139,9 @@ struct job_launcher {
     const char *config;     /* ssh: a configuration file as ssh -F takes it, or NULL */
     const char *folder;     /* on the hosts, for what is copied there; NULL: the agent's choice */
     enum launcher_files files;
+    struct job_slurm slurm;
+    double time_limit_s;    /* slurm: of our jobs; 0: the partition's own */
+    double queue_timeout_s; /* slurm: longest wait for a job's start; default 600 */
 };
 
 enum subsystems { SUBSYSTEMS_EACH, SUBSYSTEMS_TOGETHER };

@@ -163,6 +163,20 @@ static void settle_name(struct reading *r, const struct node *root, struct job *
                        reading_shown(r, name));
 }
 
+/* Slurm alone knows them: with another launcher they would silently mean nothing. */
+static void check_slurm(struct reading *r, const struct job *job)
+{
+    for (int i = 0; i < job->n_types && job->launcher.kind != LAUNCHER_SLURM; i++) {
+        if (job->type[i].slurm_place.line == 0)
+            continue;
+        r->context = arena_format(r->arena, "device type '%s'", job->type[i].name);
+        reading_refuse_at(r, &job->type[i].slurm_place,
+                          "write launcher: {kind: slurm}, or leave it out",
+                          "'slurm' is for launcher slurm");
+        r->context = NULL;
+    }
+}
+
 static void read_job(struct reading *r, const struct node *root, struct job *job)
 {
     if (!fields_read(r, root, job_field, sizeof job_field / sizeof *job_field, job))
@@ -170,6 +184,7 @@ static void read_job(struct reading *r, const struct node *root, struct job *job
     settle_name(r, root, job);
     check_shares(r, job);
     check_one_ring(r, root, job);
+    check_slurm(r, job);
 }
 
 bool job_parse(struct arena *arena, const char *text, size_t length, const char *file,
@@ -181,7 +196,7 @@ bool job_parse(struct arena *arena, const char *text, size_t length, const char 
         .text = arena_copy_n(arena, text, length),
         .data = {.seed = 1, .workers = 2},
         .training = {.epochs = 1, .first = 20, .last = 100, .n_profiled = 20},
-        .launcher = {.stall_timeout_s = 600},
+        .launcher = {.stall_timeout_s = 600, .queue_timeout_s = 600},
     };
     const char *yaml = text_after_mark(draft.text);
     length -= (size_t)(yaml - draft.text);

@@ -113,6 +113,21 @@ static void read_subsystem(struct reading *r, const struct node *node, void *out
     draft->subsystem_refused = r->n_findings > n_before;
 }
 
+static const struct field slurm_field[] = {
+    {"partition", field_option, offsetof(struct job_slurm, partition), false},
+    {"account", field_option, offsetof(struct job_slurm, account), false},
+    {"qos", field_option, offsetof(struct job_slurm, qos), false},
+    {"constraint", field_option, offsetof(struct job_slurm, constraint), false},
+    {"reservation", field_option, offsetof(struct job_slurm, reservation), false},
+    {"gres", field_option, offsetof(struct job_slurm, gres), false},
+};
+
+static void read_slurm(struct reading *r, const struct node *node, void *out)
+{
+    struct draft *draft = out;
+    fields_read(r, node, slurm_field, sizeof slurm_field / sizeof *slurm_field, &draft->type.slurm);
+}
+
 static void read_python(struct reading *r, const struct node *node, void *out)
 {
     const char *text = field_word(r, node);
@@ -134,6 +149,7 @@ static const struct field type_field[] = {
     {"env", read_env, 0, false},
     {"python", read_python, offsetof(struct draft, type.python), false},
     {"cpus", field_cpu_lists, offsetof(struct draft, cpus), false},
+    {"slurm", read_slurm, 0, false},
     {"profile", field_text, offsetof(struct draft, type.profile), false},
 };
 
@@ -277,6 +293,7 @@ static void finish_type(struct reading *r, const struct node *node, struct draft
     type->subsystem_place = value_place(r, node, "subsystem");
     type->data_place = value_place(r, node, "data");
     type->profile_place = value_place(r, node, "profile");
+    type->slurm_place = value_place(r, node, "slurm");
     settle_device(r, node, type);
     check_slots(r, type);
     if (!draft->subsystem_refused)

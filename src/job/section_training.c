@@ -115,21 +115,10 @@ static void read_launcher_kind(struct reading *r, const struct node *node, void 
 {
     static const struct choice kind[] = {{"local", LAUNCHER_LOCAL, false},
                                          {"ssh", LAUNCHER_SSH, false},
-                                         {"slurm", LAUNCHER_SLURM, true}};
+                                         {"slurm", LAUNCHER_SLURM, false}};
     int value = 0;
     if (field_choose(r, node, kind, sizeof kind / sizeof *kind, &value))
         *(enum launcher_kind *)out = (enum launcher_kind)value;
-}
-
-static void read_word(struct reading *r, const struct node *node, void *out)
-{
-    const char *word = NULL;
-    field_text(r, node, &word);
-    if (word && *word == '-')
-        reading_refuse(r, node, NULL, "%s must not begin with '-' (got %s)", node->name,
-                       node_found(r, node));
-    else if (word)
-        *(const char **)out = word;
 }
 
 static void read_shared(struct reading *r, const struct node *node, void *out)
@@ -146,21 +135,51 @@ static const struct field launcher_field[] = {
     {"kind", read_launcher_kind, offsetof(struct job_launcher, kind), false},
     {"stall_timeout", field_duration, offsetof(struct job_launcher, stall_timeout_s), false},
     {"timeout", field_duration, offsetof(struct job_launcher, timeout_s), false},
-    {"user", read_word, offsetof(struct job_launcher, user), false},
+    {"user", field_option, offsetof(struct job_launcher, user), false},
     {"config", field_text, offsetof(struct job_launcher, config), false},
     {"folder", field_text, offsetof(struct job_launcher, folder), false},
     {"shared", read_shared, offsetof(struct job_launcher, files), false},
+    {"partition", field_option, offsetof(struct job_launcher, slurm.partition), false},
+    {"account", field_option, offsetof(struct job_launcher, slurm.account), false},
+    {"qos", field_option, offsetof(struct job_launcher, slurm.qos), false},
+    {"constraint", field_option, offsetof(struct job_launcher, slurm.constraint), false},
+    {"reservation", field_option, offsetof(struct job_launcher, slurm.reservation), false},
+    {"gres", field_option, offsetof(struct job_launcher, slurm.gres), false},
+    {"time_limit", field_duration, offsetof(struct job_launcher, time_limit_s), false},
+    {"queue_timeout", field_duration, offsetof(struct job_launcher, queue_timeout_s), false},
 };
 
-/* What says how other hosts are reached means nothing here. */
-static void refuse_remote_keys(struct reading *r, const struct node *node)
+enum { SSH = 1 << LAUNCHER_SSH, SLURM = 1 << LAUNCHER_SLURM, REMOTE = SSH | SLURM };
+
+/* Keys that not every launcher knows: elsewhere they would silently mean nothing. */
+static const struct {
+    const char *key;
+    int kinds;
+    const char *whose;
+} special[] = {
+    {"user", SSH, "launcher ssh"},
+    {"config", SSH, "launcher ssh"},
+    {"folder", REMOTE, "launchers that reach other hosts"},
+    {"shared", REMOTE, "launchers that reach other hosts"},
+    {"partition", SLURM, "launcher slurm"},
+    {"account", SLURM, "launcher slurm"},
+    {"qos", SLURM, "launcher slurm"},
+    {"constraint", SLURM, "launcher slurm"},
+    {"reservation", SLURM, "launcher slurm"},
+    {"gres", SLURM, "launcher slurm"},
+    {"time_limit", SLURM, "launcher slurm"},
+    {"queue_timeout", SLURM, "launcher slurm"},
+};
+
+static void refuse_others_keys(struct reading *r, const struct node *node, enum launcher_kind kind)
 {
-    static const char *const keys[] = {"user", "config", "folder", "shared"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct node *value = node_find(node, keys[i]);
-        if (value)
-            reading_refuse(r, value, "add kind: ssh, or leave it out",
-                           "'%s' is for launchers that reach other hosts", keys[i]);
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        const struct node *value = node_find(node, special[i].key);
+        if (!value || special[i].kinds & 1 << kind)
+            continue;
+        const char *wanted = special[i].kinds & SSH ? "ssh" : "slurm";
+        reading_refuse(r, value, arena_format(r->arena, "write kind: %s, or leave it out", wanted),
+                       "'%s' is for %s", special[i].key, special[i].whose);
     }
 }
 
@@ -170,7 +189,6 @@ void section_launcher(struct reading *r, const struct node *node, void *out)
     if (node->kind == NODE_SCALAR)
         read_launcher_kind(r, node, &launcher->kind);
     else if (fields_read(r, node, launcher_field, sizeof launcher_field / sizeof *launcher_field,
-                         launcher) &&
-             launcher->kind == LAUNCHER_LOCAL)
-        refuse_remote_keys(r, node);
+                         launcher))
+        refuse_others_keys(r, node, launcher->kind);
 }

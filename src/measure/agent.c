@@ -19,11 +19,10 @@ static const double POLL_S = 0.01;
  */
 const char *const *agent_command(struct arena *arena, const char *source)
 {
-    const char **word = ARENA_ARRAY(arena, 5, const char *);
-    word[0] = "exec";
-    word[1] = "/bin/sh";
-    word[2] = "-c";
-    word[3] = arena_format(
+    const char **word = ARENA_ARRAY(arena, 4, const char *);
+    word[0] = "/bin/sh";
+    word[1] = "-c";
+    word[2] = arena_format(
         arena,
         "for p in python3 /usr/bin/python3; do command -v $p >/dev/null && exec $p -u -c "
         "\"import os;n=%zu;b=bytearray();"

@@ -14,6 +14,7 @@ static const double POLL_S = 0.01;
 static const struct launcher_kind_functions *const kinds[] = {
     [LAUNCHER_LOCAL] = &launcher_local,
     [LAUNCHER_SSH] = &launcher_ssh,
+    [LAUNCHER_SLURM] = &launcher_slurm,
 };
 
 bool launcher_open(const struct job *job, const char *worker, const struct progress *progress,

@@ -5,6 +5,7 @@
 #include "measure/launcher.h"
 
 struct remote;
+struct slurm;
 
 struct launcher {
     const struct launcher_kind_functions *kind;
@@ -13,6 +14,7 @@ struct launcher {
     const struct progress *progress;
     struct arena arena;
     struct remote *remote; /* of kinds that have other hosts */
+    struct slurm *slurm;   /* of launcher slurm */
 };
 
 /* The functions of launcher.h of the same names, which call them. */
@@ -37,6 +39,6 @@ struct launcher_kind_functions {
     void (*unstage)(struct launcher *, const char *host);
 };
 
-extern const struct launcher_kind_functions launcher_local, launcher_ssh;
+extern const struct launcher_kind_functions launcher_local, launcher_ssh, launcher_slurm;
 
 #endif

@@ -2,11 +2,17 @@
 #include "measure/remote.h"
 #include "measure/ssh.h"
 
+static bool command_ssh(struct launcher *launcher, const char *host, const char *const *command,
+                        const char *const **argv, struct error *e)
+{
+    return ssh_command(&launcher->arena, launcher->job, host, command, argv, e);
+}
+
 static bool open_ssh(struct launcher *launcher, struct error *e)
 {
     (void)e;
     launcher->remote = ARENA_NEW(&launcher->arena, struct remote);
-    launcher->remote->command = ssh_command;
+    launcher->remote->command = command_ssh;
     launcher->remote->hint = ssh_hint;
     return true;
 }

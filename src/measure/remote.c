@@ -68,6 +68,12 @@ static void hear_last_words(struct agent *agent)
         clock_sleep(POLL_S);
 }
 
+static const char *explain(const struct remote_host *host)
+{
+    struct launcher *launcher = host->launcher;
+    return launcher->remote->explain ? launcher->remote->explain(launcher, host->name) : NULL;
+}
+
 static void lose(struct remote_host *host, const char *why)
 {
     struct arena *arena = &host->launcher->arena;
@@ -76,13 +82,15 @@ static void lose(struct remote_host *host, const char *why)
         hear_last_words(&host->agent);
     const char *said = agent_said(arena, &host->agent);
     const char *hint = host->launcher->remote->hint(said);
+    const char *known = explain(host);
     const char *end = host->agent.child.ended
                           ? arena_format(arena, " (%s %s)", host->launcher->kind->name,
                                          child_end_text(arena, host->agent.child.end))
                           : "";
-    host->why = arena_format(
-        arena, "host '%s' %s: %s%s%s%s%s%s", host->name, reached ? "was lost" : "cannot be reached",
-        why, end, *said ? "\n  it said: " : "", said, hint ? "\n  hint: " : "", hint ? hint : "");
+    host->why = arena_format(arena, "host '%s' %s: %s%s%s%s%s%s", host->name,
+                             reached ? "was lost" : "cannot be reached", known ? known : why, end,
+                             *said ? "\n  it said: " : "", said, hint ? "\n  hint: " : "",
+                             hint ? hint : "");
     host->state = REMOTE_LOST;
     remote_process_lost(host);
 }
@@ -107,8 +115,8 @@ static bool start_agent(struct remote_host *host, struct error *e)
     struct launcher *launcher = host->launcher;
     struct remote *remote = launcher->remote;
     const char *const *argv = NULL;
-    if (!remote->command(&launcher->arena, launcher->job, host->name,
-                         agent_command(&launcher->arena, remote->source), &argv, e) ||
+    if (!remote->command(launcher, host->name, agent_command(&launcher->arena, remote->source),
+                         &argv, e) ||
         !agent_start(&host->agent, argv, remote->source, remote_process_event, host, e))
         return false;
     host->state = REMOTE_STARTED;

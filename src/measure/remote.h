@@ -51,10 +51,14 @@ struct remote {
     char *source; /* of the agent */
 
     /* The words that run `command` on a host. */
-    bool (*command)(struct arena *arena, const struct job *job, const char *host,
-                    const char *const *command, const char *const **argv, struct error *e);
+    bool (*command)(struct launcher *launcher, const char *host, const char *const *command,
+                    const char *const **argv, struct error *e);
     /* What to do about what that program said, or NULL. */
     const char *(*hint)(const char *said);
+    /* Why a host is lost, where more is known than that its connection ended; or NULL. */
+    const char *(*explain)(struct launcher *launcher, const char *host);
+    /* An address or name by which a host is reached from here, or NULL. */
+    const char *(*reached_at)(struct launcher *launcher, const char *host);
 };
 
 /* Makes `launcher->remote`, once. */

@@ -56,7 +56,7 @@ bool ssh_command(struct arena *arena, const struct job *job, const char *host,
     }
     word[n++] = "--";
     word[n++] = host;
-    word[n++] = quote_words(arena, command);
+    word[n++] = arena_format(arena, "exec %s", quote_words(arena, command));
     *argv = word;
     return true;
 }

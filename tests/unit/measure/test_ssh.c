@@ -67,7 +67,7 @@ static int tear_down(void **state)
 
 static bool make_command(struct fixture *f, const char *host, const char *const **argv)
 {
-    const char *const command[] = {"exec", "a b", NULL};
+    const char *const command[] = {"a b", "c", NULL};
     return ssh_command(&f->arena, &f->job, host, command, argv, &f->e);
 }
 
@@ -93,7 +93,7 @@ static void never_asks_and_ends_options_before_the_host(void **state)
     assert_string_equal(argv[position(argv, "-F") + 1], in_folder(f, "ssh_config"));
     size_t end = position(argv, "--");
     assert_string_equal(argv[end + 1], "node1");
-    assert_string_equal(argv[end + 2], "exec 'a b'");
+    assert_string_equal(argv[end + 2], "exec 'a b' c");
     assert_null(argv[end + 3]);
 }
 
