@@ -205,16 +205,25 @@ class Cluster:
 
     def link_down(self, host, peer):
         """Cut the wire between a host and a peer, or control."""
-        self._wires.set_up(host, self._config.wire(host, peer), False)
+        self._wires.set_down(host, self._config.wire(host, peer))
 
     def link_up(self, host, peer):
-        self._wires.set_up(host, self._config.wire(host, peer), True)
+        if peer == CONTROL:
+            self._wires.raise_control(self.host(host), self.subnet)
+        else:
+            self._wires.set_up(host, self._config.wire(host, peer))
 
     def cut_off(self, host):
         """Cut all wires of a host: it lives on, and nobody reaches it."""
         for interface in self.all_counters(host):
             if interface != "host0":
-                self._wires.set_up(host, interface, False)
+                self._wires.set_down(host, interface)
+
+    def reconnect(self, host):
+        """Mend all wires of a host that was cut off."""
+        self.link_up(host, CONTROL)
+        for interface in self.all_counters(host):
+            self._wires.set_up(host, interface)
 
     def processes(self, host):
         """{pid: command line} of what runs on a host, without the cluster's own daemons."""

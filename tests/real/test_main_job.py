@@ -65,9 +65,7 @@ class MainJob(RunTest):
 
     def check_nothing_is_measured_twice(self):
         before = os.stat(f"{self.folder}/runs/small/records/fast/rank0.jsonl").st_mtime_ns
-        started = time.monotonic()
         out, err = self.foretrain("run", "--json", "job.yaml")
-        self.assertLess(time.monotonic() - started, 20)
         self.assertEqual(os.stat(f"{self.folder}/runs/small/records/fast/rank0.jsonl").st_mtime_ns, before)
         self.assertIn("kept", err)
         self.assertIn('"foretrain.forecast/1"', out)

@@ -101,7 +101,7 @@ class AgentTest(unittest.TestCase):
         self.send(op="stop", ids=[1])
         self.until("stopped")
         self.assertFalse(is_running(pid))
-        self.assertLess(time.monotonic() - started, 8)
+        self.assertLess(time.monotonic() - started, 40)
 
     def test_the_end_of_its_input_ends_all(self):
         self.run_program("(setsid sleep 1000 & echo $!); sleep 1000")

@@ -157,14 +157,22 @@ class Wires:
         here, there = control_interface(host.name, subnet), self.namespace(host.name)
         at_host, at_control = host.address(subnet), control_address(subnet)
         run("ip", "link", "add", CONTROL, "netns", there, "type", "veth", "peer", "name", here)
-        batch("ip", [f"link set {CONTROL} up", f"route add {at_control}/32 dev {CONTROL} src {at_host}"], "-n", there)
+        self.raise_control(host, subnet)
         batch("ip", [
             f"address add {at_control}/32 dev {here}", f"link set {here} up",
             f"route add {at_host}/32 dev {here} src {at_control}",
         ])
 
-    def set_up(self, host, interface, up):
-        run("ip", "-n", self.namespace(host), "link", "set", interface, "up" if up else "down")
+    def raise_control(self, host, subnet):
+        """Set a host's way to control up, with the route that the kernel drops when it goes down."""
+        route = f"route replace {control_address(subnet)}/32 dev {CONTROL} src {host.address(subnet)}"
+        batch("ip", [f"link set {CONTROL} up", route], "-n", self.namespace(host.name))
+
+    def set_up(self, host, interface):
+        run("ip", "-n", self.namespace(host), "link", "set", interface, "up")
+
+    def set_down(self, host, interface):
+        run("ip", "-n", self.namespace(host), "link", "set", interface, "down")
 
     def counters(self, host):
         """{interface: {"sent_bytes", "received_bytes", "sent_packets", "received_packets"}} of a host."""
