@@ -191,6 +191,11 @@ static const char *explain_slurm(struct launcher *launcher, const char *host)
     return job && job->has_hosts ? slurm_job_over(&launcher->arena, job) : NULL;
 }
 
+static const char *reached_at_slurm(struct launcher *launcher, const char *host)
+{
+    return slurm_node_address(&launcher->arena, host, launcher->progress);
+}
+
 /* Without what would make a rank think that it is alone in a step of Slurm. */
 static bool start_slurm(struct launcher *launcher, const struct launch *launch,
                         struct launched *process, struct error *e)
@@ -236,6 +241,7 @@ static bool open_slurm(struct launcher *launcher, struct error *e)
     launcher->remote->command = command_slurm;
     launcher->remote->hint = slurm_hint;
     launcher->remote->explain = explain_slurm;
+    launcher->remote->reached_at = reached_at_slurm;
     return true;
 }
 

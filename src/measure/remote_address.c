@@ -1,7 +1,7 @@
 /*
  * Where a host's sockets are reached by the others. Nobody knows for sure but the user: first what
  * the user says (an interface in the type's env), then what the host's name means, then the address
- * at which ssh reached it; each must be one of the host's own.
+ * at which ssh reached it or that Slurm knows; each must be one of the host's own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -80,8 +80,9 @@ static const char *named_interface(const struct remote_host *host)
     return NULL;
 }
 
-/* What the host's name means to a host of ours, the host itself last: it may say 127.0.1.1. */
-static bool resolve_on(struct remote_host *asked, const struct remote_host *host, char *address)
+/* What a name of the host means to a host of ours, the host itself last: it may say 127.0.1.1. */
+static bool resolve_on(struct remote_host *asked, const struct remote_host *host, const char *name,
+                       char *address)
 {
     struct error e = {0};
     json_t *answer = NULL;
@@ -89,7 +90,7 @@ static bool resolve_on(struct remote_host *asked, const struct remote_host *host
     const json_t *each;
     size_t i;
     if (asked->state != REMOTE_GREETED ||
-        !remote_ask(asked, json_pack("{s:s, s:o}", "op", "resolve", "name", agent_text(host->name)),
+        !remote_ask(asked, json_pack("{s:s, s:o}", "op", "resolve", "name", agent_text(name)),
                     ASK_LIMIT_S, &answer, &e)) {
         error_clear(&e);
         return false;
@@ -111,9 +112,10 @@ static bool resolve(struct remote_host *host, char *address)
     const struct remote *remote = host->launcher->remote;
     for (size_t i = 0; i < remote->n; i++) {
         if (remote->host[i] != host && remote->host[i]->state == REMOTE_GREETED)
-            return resolve_on(remote->host[i], host, address) || resolve_on(host, host, address);
+            return resolve_on(remote->host[i], host, host->name, address) ||
+                   resolve_on(host, host, host->name, address);
     }
-    return resolve_on(host, host, address);
+    return resolve_on(host, host, host->name, address);
 }
 
 static bool use_interface(const struct remote_host *host, const char *interface, char *address,
@@ -130,18 +132,25 @@ static bool use_interface(const struct remote_host *host, const char *interface,
     return own;
 }
 
+/* The address or name by which it is reached from here. */
+static const char *reached_at(const struct remote_host *host)
+{
+    struct launcher *launcher = host->launcher;
+    return launcher->remote->reached_at
+               ? launcher->remote->reached_at(launcher, host->name)
+               : json_string_value(json_object_get(host->hello, "reached_at"));
+}
+
 static bool find_address(struct remote_host *host, char *address, struct error *e)
 {
     const char *interface = named_interface(host);
-    const char *reached_at = json_string_value(json_object_get(host->hello, "reached_at"));
     if (interface)
         return use_interface(host, interface, address, e);
     if (resolve(host, address))
         return true;
-    if (reached_at && owner_of(host, reached_at)) {
-        snprintf(address, LAUNCHER_ADDRESS_SIZE, "%s", reached_at);
+    const char *from_here = reached_at(host);
+    if (from_here && *from_here && resolve_on(host, host, from_here, address))
         return true;
-    }
     error_set(e, ERROR_HOST,
               "at which address other hosts reach '%s' cannot be told: its name is "
               "none of its own addresses",

@@ -229,6 +229,22 @@ const char *slurm_job_over(struct arena *arena, struct slurm_job *job)
     return job->over;
 }
 
+const char *slurm_node_address(struct arena *arena, const char *host,
+                               const struct progress *progress)
+{
+    static const char key[] = " NodeAddr=";
+    const char *const argv[] = {
+        slurm_program(arena, "scontrol"), "--oneliner", "show", "node", host, NULL};
+    struct error e = {0};
+    char *text = NULL;
+    const char *at = ask(arena, argv, progress, &text, &e) ? strstr(text, key) : NULL;
+    error_clear(&e);
+    if (!at)
+        return NULL;
+    at += sizeof key - 1;
+    return arena_copy_n(arena, at, strcspn(at, " \n"));
+}
+
 /* Whether Slurm knows that it is to end. */
 static bool cancel(struct arena *arena, const struct slurm_job *job)
 {

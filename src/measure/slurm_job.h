@@ -49,6 +49,10 @@ bool slurm_job_waits(struct arena *arena, const struct job *plan, struct slurm_j
  * seconds for one that is just ending; "" where no more than that can be told. */
 const char *slurm_job_over(struct arena *arena, struct slurm_job *job);
 
+/* The address or name by which Slurm itself reaches a node (NodeAddr), or NULL. */
+const char *slurm_node_address(struct arena *arena, const char *host,
+                               const struct progress *progress);
+
 /* Cancels our own ones of a list and ends their salloc; warns where one may be left. */
 void slurm_jobs_end(struct slurm_job *first, const struct progress *progress);
 

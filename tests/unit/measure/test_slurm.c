@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -270,6 +273,44 @@ static void uses_the_job_around(void **state)
     assert_string_equal(noted(f, "scancel.words"), "");
 }
 
+/* An address of this machine that is not the loopback's, or NULL. */
+static const char *own_address(struct fixture *f)
+{
+    struct ifaddrs *all = NULL;
+    const char *found = NULL;
+    assert_int_equal(getifaddrs(&all), 0);
+    for (const struct ifaddrs *each = all; each && !found; each = each->ifa_next) {
+        char text[INET_ADDRSTRLEN];
+        if (!each->ifa_addr || each->ifa_addr->sa_family != AF_INET)
+            continue;
+        const struct sockaddr_in *address = (const void *)each->ifa_addr;
+        inet_ntop(AF_INET, &address->sin_addr, text, sizeof text);
+        if (strncmp(text, "127.", 4) != 0)
+            found = arena_copy(&f->arena, text);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+static void names_without_an_address_meet_at_slurms(void **state)
+{
+    struct fixture *f = *state;
+    char address[LAUNCHER_ADDRESS_SIZE];
+    open_launcher(f);
+    f->host[0].name = "no-such.invalid";
+    write_program(f, "scontrol", "echo \"NodeName=x NodeAddr=$(cat own) NodeHostName=x\"");
+    assert_true(file_write(in_folder(f, "own"), "127.0.0.1\n", 10, &f->e));
+    assert_false(launcher_address(f->launcher, "no-such.invalid", address, &f->e));
+    assert_has(f->e.text, "at which address other hosts reach 'no-such.invalid' cannot be told");
+    const char *const own = own_address(f);
+    if (!own)
+        skip();
+    assert_true(file_write(in_folder(f, "own"), own, strlen(own), &f->e));
+    if (!launcher_address(f->launcher, "no-such.invalid", address, &f->e))
+        fail_msg("%s", f->e.text);
+    assert_string_equal(address, own);
+}
+
 static void a_job_that_waits_too_long_is_cancelled(void **state)
 {
     struct fixture *f = *state;
@@ -346,6 +387,7 @@ int main(void)
         TEST(gets_hosts_runs_there_and_gives_them_back),
         TEST(types_that_want_different_things_get_jobs_of_their_own),
         TEST(uses_the_job_around),
+        TEST(names_without_an_address_meet_at_slurms),
         TEST(a_job_that_waits_too_long_is_cancelled),
         TEST(what_salloc_refuses_is_told),
         TEST(a_job_that_cannot_be_cancelled_is_told),
