@@ -43,7 +43,10 @@ def attempt(kind, backend):
     except BaseException as error:
         return {"error": "%s: %s" % (type(error).__name__, error)}
 try:
-    import torch, torch.distributed as distributed, torch.utils.data
+    import torch
+    if getattr(torch, "__file__", None) is None:  # a folder of that name
+        raise ModuleNotFoundError("No module named 'torch'")
+    import torch.distributed as distributed, torch.utils.data
     found["torch"] = str(torch.__version__)
     if not distributed.is_available():
         found["error"] = "torch without torch.distributed"
@@ -74,15 +77,27 @@ def run(argv, limit_s, environment=None):
     return done.returncode, done.stdout.decode(errors="replace")
 
 
+def read_trial(output):
+    """The last answer among what a Python printed, or None."""
+    for line in reversed(output.splitlines()):
+        if line.startswith("foretrain-trial "):
+            try:
+                answer = json.loads(line[16:])
+            except ValueError:
+                return None
+            return answer if isinstance(answer, dict) and isinstance(answer.get("devices"), list) else None
+    return None
+
+
 def try_python(path, devices, variables):
     """What a Python says of itself and torch; "error" where it has none that can be used."""
     environment = dict(os.environ)
     environment.pop("FORETRAIN_PROBE", None)
     environment.update(variables)
     status, output = run([path, "-c", TRIAL, json.dumps(devices)], TRIAL_LIMIT_S, environment)
-    answers = [line[16:] for line in output.splitlines() if line.startswith("foretrain-trial ")]
-    if answers:
-        return dict(json.loads(answers[-1]), path=path)
+    answer = read_trial(output)
+    if answer:
+        return dict(answer, path=path)
     if isinstance(status, int):
         how = "exited with status %d" % status if status >= 0 else "was killed by signal %d" % -status
         status = last_line(output) or how
