@@ -106,15 +106,20 @@ static bool write_forecast(struct validate *v, struct error *e)
     return true;
 }
 
+/* Before the profiles are read, it only shows whether it can be run. */
 static bool make_whole_job(struct validate *v, struct error *e)
 {
-    size_t n = (size_t)v->system.job.n_types;
-    double *sample_bytes = ARENA_ARRAY(&v->w->arena, n, double);
-    for (size_t t = 0; t < n; t++)
-        sample_bytes[t] = v->system.job.data.sample_bytes > 0 ? v->system.job.data.sample_bytes
-                                                              : v->profile[t].sample_bytes;
-    return whole_job(&v->w->arena, &v->system.job, sample_bytes, &v->whole, e) &&
-           job_check_measurable(&v->w->arena, &v->whole, e);
+    const struct job *job = &v->system.job;
+    double *sample_bytes = ARENA_ARRAY(&v->w->arena, (size_t)job->n_types, double);
+    for (int t = 0; t < job->n_types; t++)
+        sample_bytes[t] = job->data.sample_bytes > 0 ? job->data.sample_bytes
+                          : v->profile               ? v->profile[t].sample_bytes
+                                                     : 0;
+    if (whole_job(&v->w->arena, job, sample_bytes, &v->whole, e) &&
+        job_check_measurable(&v->w->arena, &v->whole, e))
+        return true;
+    error_in(e, "the full system");
+    return false;
 }
 
 /* The first run lies in the folder itself, others in run2, run3, ... */
@@ -188,9 +193,10 @@ static bool validate(struct validate *v, struct error *e)
 {
     struct workspace *w = v->w;
     v->folder = workspace_path(w, "validate");
-    if (!job_system_make(&w->arena, &w->job, &v->system, e) || !measure_parts(v, e) ||
-        !measure_smaller_network(v, e) || !read_profiles(v, e) || !forecast_both(v, e) ||
-        !make_whole_job(v, e) || !write_forecast(v, e) || !run_system(v, e) || !show(v, e))
+    if (!job_system_make(&w->arena, &w->job, &v->system, e) || !make_whole_job(v, e) ||
+        !measure_parts(v, e) || !measure_smaller_network(v, e) || !read_profiles(v, e) ||
+        !forecast_both(v, e) || !make_whole_job(v, e) || !write_forecast(v, e) ||
+        !run_system(v, e) || !show(v, e))
         return false;
     progress_say(&w->progress, "Kept in %s", v->folder);
     return true;

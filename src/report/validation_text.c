@@ -113,7 +113,7 @@ static void print_line(struct text *out, const char *label, const char *value)
 static void print_times(struct arena *arena, const struct validation *v, struct text *out)
 {
     print_line(out, "Forecast written:", v->written);
-    print_line(out, "SHA-256:", v->sha256);
+    text_format(out, "SHA-256: %s\n", v->sha256); /* with the label padded, too wide */
     for (size_t r = 0; r < v->n_runs; r++) {
         const struct validation_run *run = &v->run[r];
         char step[UNITS_TEXT_SIZE];
