@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -115,9 +116,22 @@ static bool asks_for_help(const char *word)
     return false;
 }
 
+/* Every host takes some files, and 1024 are usual: enough for 250. Not more than many programs can
+ * bear that go through all that they may have open. */
+static void allow_open_files(void)
+{
+    static const rlim_t wanted = 65536;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     argp_err_exit_status = ERROR_USAGE;
+    allow_open_files();
     atexit(finish_output);
     signal(SIGPIPE, SIG_IGN);
     const char *word = argc > 1 ? argv[1] : "";

@@ -5,13 +5,27 @@
 
 #include "base/quote.h"
 
+/* What ssh refuses too, in newer versions: a user's configuration may give the words to a shell
+ * (ProxyCommand ... %r). */
+static bool is_for_a_shell(const char *word)
+{
+    static const char shell[] = "'`\"$;&<>|(){}";
+    for (; *word; word++) {
+        if (strchr(shell, *word) || (unsigned char)*word <= ' ' || *word == 0x7f)
+            return true;
+    }
+    return false;
+}
+
 static bool check_word(const char *what, const char *word, struct error *e)
 {
-    if (*word != '\0' && *word != '-')
-        return true;
-    error_set(e, ERROR_INPUT, "%s '%s' cannot be given to ssh: it %s", what, word,
-              *word ? "would be taken for an option" : "is empty");
-    return false;
+    const char *problem = *word == '\0'          ? "is empty"
+                          : *word == '-'         ? "would be taken for an option"
+                          : is_for_a_shell(word) ? "has characters that a shell reads"
+                                                 : NULL;
+    if (problem)
+        error_set(e, ERROR_INPUT, "%s '%s' cannot be given to ssh: it %s", what, word, problem);
+    return !problem;
 }
 
 static const char *program(void)

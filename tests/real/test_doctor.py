@@ -4,20 +4,9 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cluster"))
-
-from cluster import Cluster, why_not_here  # noqa: E402  pylint: disable=wrong-import-position
-from support import FORETRAIN, RunTest, main  # noqa: E402  pylint: disable=wrong-import-position
-
-CONFIG = {
-    "types": {"a": {"hosts": ["ka0", "ka1"]}, "b": {"hosts": ["kb0", "kb1"]}},
-    "links": {"*": "300mbit"},
-    "hidden": {"kb0": ["/usr/lib/python3/dist-packages/torch"], "kb1": ["/usr/bin/iperf3"]},
-}
+from on_cluster import ClusterTest, main
 
 JOB = """
 name: fit
@@ -36,20 +25,12 @@ GIVEN = "network: {links: [{between: [a, a], bandwidth: 1 Gbit/s}]}"
 NASTY = "\033]0;owned\007\033[2J"
 
 
-class Doctor(RunTest):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.cluster = Cluster(CONFIG)
-        cls.cluster.up()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.cluster.down()
-        super().tearDownClass()
-
-    def environment(self):
-        return {**super().environment(), "FORETRAIN_MARKED": self.folder}
+class Doctor(ClusterTest):
+    CONFIG = {
+        "types": {"a": {"hosts": ["ka0", "ka1"]}, "b": {"hosts": ["kb0", "kb1"]}},
+        "links": {"*": "300mbit"},
+        "hidden": {"kb0": ["/usr/lib/python3/dist-packages/torch"], "kb1": ["/usr/bin/iperf3"]},
+    }
 
     def write_job(self, hosts, network="", config=None):
         self.write("job.yaml", JOB.format(hosts=",".join(hosts), n=len(hosts), network=network,
@@ -74,16 +55,6 @@ class Doctor(RunTest):
         checks = {(check["subject"], check["what"]): (check["verdict"], check["found"])
                   for check in document["checks"]}
         return {host["host"]: host for host in document["hosts"]}, checks
-
-    def left(self):
-        return {command for host in self.cluster.hosts for command in self.cluster.processes(host).values()
-                if "sshd" not in command}
-
-    def assert_hosts_are_clean(self):
-        deadline = time.monotonic() + 12
-        while self.left() and time.monotonic() < deadline:
-            time.sleep(0.2)
-        self.assertEqual(self.left(), set())
 
     def test_hosts_that_are_well(self):
         self.write_job(["ka0", "ka1"])
@@ -144,8 +115,7 @@ class Doctor(RunTest):
 
     def test_ctrl_c_ends_it_and_leaves_nothing(self):
         self.write_job(["ka0", "ka1"], config=self.write_config("ka1", "ProxyCommand sleep 100"))
-        run = subprocess.Popen([FORETRAIN, "doctor", "job.yaml"], cwd=self.folder, env=self.environment(),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = self.start("doctor", "job.yaml")
         time.sleep(3)
         run.send_signal(signal.SIGINT)
         out, err = run.communicate(timeout=40)
@@ -183,8 +153,4 @@ class Doctor(RunTest):
 
 
 if __name__ == "__main__":
-    PROBLEM = why_not_here()
-    if PROBLEM:
-        print(f"SKIPPED, doctor over ssh was not tested: {PROBLEM}", file=sys.stderr)
-        sys.exit(0)
     main()

@@ -108,6 +108,22 @@ static void refuses_what_could_be_an_option(void **state)
     assert_false(make_command(f, "", &argv));
 }
 
+static void refuses_what_a_shell_could_read(void **state)
+{
+    static const char *const words[] = {"a;b", "$(b)", "a b", "a\nb", "`b`", "a\x7f"};
+    struct fixture *f = *state;
+    const char *const *argv = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        f->job.launcher.user = NULL;
+        assert_false(make_command(f, words[i], &argv));
+        f->job.launcher.user = words[i];
+        assert_false(make_command(f, "node1", &argv));
+        assert_non_null(strstr(f->e.text, "a shell reads"));
+    }
+    f->job.launcher.user = "DOMAIN\\train.user-1@site";
+    assert_true(make_command(f, "fe80::1%eth0", &argv));
+}
+
 static void knows_what_to_do_about_complaints(void **state)
 {
     (void)state;
@@ -234,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(never_asks_and_ends_options_before_the_host),
         TEST(refuses_what_could_be_an_option),
+        TEST(refuses_what_a_shell_could_read),
         TEST(knows_what_to_do_about_complaints),
         TEST(passes_words_and_variables_byte_by_byte),
         TEST(brings_files_and_removes_them),
