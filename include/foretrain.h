@@ -70,6 +70,82 @@ FT_API bool ft_closed_form(const struct ft_device_type *type, size_t n_types,
                            const struct ft_ring *ring, struct ft_device_forecast *device,
                            struct ft_step_forecast *step, char *message);
 
+/*
+ * When each device of a ring is done with a collective whose rounds pass one chunk over every link.
+ *
+ *   chunk_cost_s  [n_devices], seconds of one chunk over the link from position i to i+1
+ *                 (mod n_devices); >= 0
+ *   start_s       [n_devices], when the device at position i can begin; >= 0
+ *   n_rounds      2 (n_devices - 1) for an all-reduce, n_devices - 1 for a reduce-scatter or an
+ *                 all-gather; at least n_devices - 1
+ *   end_s         [n_devices], out; overlaps neither input
+ *   message       [FT_MESSAGE_SIZE], out on failure; may be NULL
+ *
+ * Exactly what this gives, without walking its rounds (docs/model.md, "The ring, exactly"):
+ *
+ *   ready(i, 0) = start_s[i]
+ *   ready(i, r+1) = max over j in {i, i-1} of ready(j, r) + chunk_cost_s[j]
+ *   end_s[i] = ready(i, n_rounds)
+ *
+ * Returns false, leaving end_s untouched, when a value is negative or not finite, n_rounds too
+ * small, or memory is short. O(n log n); uses up to 40 bytes a device while it runs.
+ */
+FT_API bool ft_ring_rounds(const double *chunk_cost_s, const double *start_s, size_t n_devices,
+                           size_t n_rounds, double *end_s, char *message);
+
+/* A link as a message sees it. */
+struct ft_link {
+    double bandwidth_Bps; /* > 0 */
+    double latency_s;     /* >= 0 */
+};
+
+/*
+ * When each device of a ring is done with the all-reduce of `payload_bytes`.
+ *
+ *   link        [n_devices], from the device at position i to the one at i+1 (mod n_devices)
+ *   start_s     [n_devices], when the device at position i can begin; >= 0
+ *   n_segments  1: chunks of payload_bytes / n_devices are sent whole, one in flight; a round costs
+ *               latency + wire. 2 to 2^20: each chunk is sent in so many parts of which two are in
+ *               flight, and its two halves, reduce-scatter and all-gather, come one after the other
+ *               on each device: gloo, with ft_gloo_segments
+ *   end_s       [n_devices], out; overlaps no input
+ *   message     [FT_MESSAGE_SIZE], out on failure; may be NULL
+ *
+ * Exact for both (docs/model.md, "The ring, exactly"), while bandwidths stay as they are. Returns
+ * false, leaving end_s untouched, when a value is out of range or memory is short. O(n log n), and
+ * O(n n_segments) where latency is longer than a segment's wire time; uses up to 72 bytes a device
+ * while it runs.
+ */
+FT_API bool ft_ring_all_reduce(const struct ft_link *link, const double *start_s, size_t n_devices,
+                               double payload_bytes, size_t n_segments, double *end_s,
+                               char *message);
+
+struct ft_round {
+    double cost_s;  /* of one chunk, each round */
+    double drain_s; /* added once to n - 1 rounds: the last segment overlaps with no other */
+};
+
+/*
+ * Cost of a round of chunks over equal links (docs/model.md, "The cost of a round"), with w =
+ * chunk_bytes / bandwidth:
+ *
+ *   n_segments = 1   the chunk is sent whole, the next when it has arrived: cost = w + latency
+ *   n_segments = m   in m parts of which two are in flight, so that latency hides behind the wire:
+ *                    cost = max(w, m/2 (w/m + latency)), drain = min(w/m, latency)
+ *
+ * Over unequal links the largest cost is an upper bound, but for the last segment: a link's latency
+ * delays only what passes it. ft_ring_all_reduce is exact for both. Returns false, leaving the
+ * output untouched, when a value is out of range.
+ */
+FT_API bool ft_round_cost(double chunk_bytes, struct ft_link link, size_t n_segments,
+                          struct ft_round *cost, char *message);
+
+/*
+ * Segments into which gloo's ring cuts the chunk of each device: parts of at most 1 MiB, at least
+ * two. 2 where the payload is not above 0 or there is no device.
+ */
+FT_API size_t ft_gloo_segments(double payload_bytes, size_t n_devices);
+
 /* How the training data goes over the devices of each type. */
 struct ft_share {
     double n_devices; /* n_t */

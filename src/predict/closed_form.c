@@ -13,11 +13,6 @@ const char *ft_version(void)
     return FT_VERSION;
 }
 
-static bool is_amount(double value)
-{
-    return isfinite(value) && value >= 0;
-}
-
 static bool check_types(const struct ft_device_type *type, size_t n_types, char *message)
 {
     if (!type || n_types == 0)

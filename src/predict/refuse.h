@@ -2,6 +2,7 @@
 #ifndef FORETRAIN_PREDICT_REFUSE_H
 #define FORETRAIN_PREDICT_REFUSE_H
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +20,11 @@ __attribute__((format(printf, 2, 3), unused)) static inline bool refuse(char *me
     vsnprintf(message, FT_MESSAGE_SIZE, format, args);
     va_end(args);
     return false;
+}
+
+__attribute__((unused)) static inline bool is_amount(double value)
+{
+    return isfinite(value) && value >= 0;
 }
 
 #endif
