@@ -122,6 +122,18 @@ static void add_time_limit(struct words *words, double limit_s)
 }
 
 /*
+ * Signal that a program of Slurm gets when we are killed, instead of the SIGKILL that children get:
+ * salloc takes its job out of the queue at SIGTERM. srun needs none, it sees its input end, as does
+ * the agent, which then cleans up; killed, srun would have the agent killed.
+ */
+static void add_death_signal(struct words *words, const char *signal)
+{
+    add(words, "setpriv");
+    add(words, "--pdeathsig");
+    add(words, signal);
+}
+
+/*
  * What salloc runs here while it has the hosts. It cancels the job when we are gone, however that
  * happened: then its input ends, and salloc itself may be dead.
  */
@@ -132,11 +144,12 @@ bool slurm_allocate_command(struct arena *arena, const struct job *job,
                             const struct job_slurm *settings, const char *const *host, size_t n,
                             const char *const **argv, struct error *e)
 {
-    enum { MOST = 20 };
+    enum { MOST = 24 };
     const char *joined = NULL;
     if (!join_hosts(arena, host, n, &joined, e))
         return false;
     struct words words = words_start(arena, MOST);
+    add_death_signal(&words, "TERM");
     add(&words, slurm_program(arena, "salloc"));
     add(&words, "--job-name=foretrain");
     add(&words, "--no-bell");
@@ -199,7 +212,7 @@ static size_t count(const char *const *word)
 bool slurm_step_command(struct arena *arena, long number, const char *gres, const char *host,
                         const char *const *command, const char *const **argv, struct error *e)
 {
-    enum { MOST = 20 };
+    enum { MOST = 24 };
     static const char *const fixed[] = {
         "--nodes=1",  "--ntasks=1",           "--overlap",    "--mem=0",   "--cpu-bind=none",
         "--mpi=none", "--kill-on-bad-exit=1", "--export=ALL", "--input=0", "--unbuffered",
@@ -213,6 +226,7 @@ bool slurm_step_command(struct arena *arena, long number, const char *gres, cons
         add(&words, "-u");
         add(&words, hidden[i]);
     }
+    add_death_signal(&words, "clear");
     add(&words, slurm_program(arena, "srun"));
     add_option(&words, "jobid", arena_format(arena, "%ld", number));
     add_option(&words, "nodelist", host);
@@ -323,6 +337,10 @@ const char *slurm_hint(const char *said)
         {"ontact slurm controller", "is slurmctld up? `scontrol ping` says so"},
         {"ommunication connection failure", "is slurmctld up? `scontrol ping` says so"},
         {"configuration source", "Slurm's slurm.conf is not found here: SLURM_CONF names it"},
+        {"failed to execute", "Slurm's programs are looked for on the PATH, or in the folder that "
+                              "FORETRAIN_SLURM names"},
+        {"nvalid job id", "the job that SLURM_JOB_ID names is over: without SLURM_JOB_ID foretrain "
+                          "asks for hosts itself"},
         {"there is no python3", "the host needs Python 3.8 or newer, as python3 on its PATH"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

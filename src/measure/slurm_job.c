@@ -90,8 +90,6 @@ bool slurm_job_start(struct arena *arena, const struct job *plan, struct slurm_j
     const struct child_options options = {.argv = argv, .errors = job->said.path[0], .talks = true};
     if (!child_start(&options, &job->salloc, e)) {
         child_memory_close(&job->said);
-        error_hint(e, "Slurm's programs are looked for on the PATH, or in the folder that "
-                      "FORETRAIN_SLURM names");
         return false;
     }
     job->own = true;
@@ -125,13 +123,26 @@ static const char *name_of(struct arena *arena, const struct slurm_job *job)
                        : arena_copy(arena, "the job asked of Slurm");
 }
 
+static const char *refusal(const char *said)
+{
+    static const struct {
+        const char *said, *words;
+    } table[] = {
+        {"revoked", "was cancelled before it started"},
+        {"failed to execute", "could not be made: salloc cannot be run"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strstr(said, table[i].said))
+            return table[i].words;
+    }
+    return "was refused";
+}
+
 static bool fail_refused(struct arena *arena, struct slurm_job *job, struct error *why)
 {
     const char *said = said_by(arena, job), *hint = slurm_hint(said);
-    bool was_queued = strstr(said, "revoked");
-    error_set(why, ERROR_HOST, "%s %s, for %s%s%s%s", name_of(arena, job),
-              was_queued ? "was cancelled before it started" : "was refused", job->host[0],
-              job->n_hosts > 1 ? " and others" : "", *said ? ": " : "", said);
+    error_set(why, ERROR_HOST, "%s %s, for %s%s%s%s", name_of(arena, job), refusal(said),
+              job->host[0], job->n_hosts > 1 ? " and others" : "", *said ? ": " : "", said);
     if (hint)
         error_hint(why, "%s", hint);
     job->failed = true;

@@ -369,7 +369,7 @@ static void names_programs_that_are_not_there(void **state)
     setenv("FORETRAIN_SLURM", "/no/such", 1);
     open_launcher(f);
     assert_false(launcher_reach_all(f->launcher, host, 1, &f->e));
-    assert_has(f->e.text, "/no/such/salloc");
+    assert_has(f->e.text, "salloc cannot be run, for node1: ");
     assert_has(f->e.text, "hint: Slurm's programs are looked for on the PATH");
 }
 
