@@ -1,7 +1,6 @@
 #include "measure/doctor_judge.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,11 +153,13 @@ static void judge_types(const struct judging *j)
     }
 }
 
+/* Before 3.16. */
 static bool is_single_threaded(const char *version)
 {
-    int major = 0, minor = 0;
-    return sscanf(version, "%d.%d", &major, &minor) == 2 &&
-           (major < 3 || (major == 3 && minor < 16));
+    char *end = NULL;
+    long major = strtol(version, &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    return major < 3 || (major == 3 && minor < 16);
 }
 
 static void judge_iperf3(const struct judging *j)
