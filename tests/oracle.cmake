@@ -1,23 +1,28 @@
-# Independent oracles: the closed form's ring against SimGrid's event simulation, ring sizes of the method.
+# Independent oracles: the closed form's ring, and all-reduces of unequal starts, against SimGrid's event simulation.
 pkg_check_modules(SIMGRID IMPORTED_TARGET simgrid)
-set(ring_sizes 2 16 64 200)
 if(SIMGRID_FOUND)
-  add_executable(ring_by_simulation oracle/ring_by_simulation.c)
+  add_executable(ring_by_simulation oracle/ring_by_simulation.c oracle/simulated_ring.c)
   target_link_libraries(ring_by_simulation PRIVATE room_predict PkgConfig::SIMGRID m)
 else()
   message(WARNING "SimGrid was not found (libsimgrid-dev): the closed form is NOT tested against it")
 endif()
-foreach(n ${ring_sizes})
-  set(test ${FORETRAIN_VARIANT}:oracle/ring_of_${n})
+
+function(ring_by_simulation name what n)
+  set(test ${FORETRAIN_VARIANT}:oracle/${name}_of_${n})
   if(SIMGRID_FOUND)
-    add_test(NAME ${test} COMMAND ring_by_simulation ${n}
-             --cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:0
-             --log=root.thres:warning)
+    add_test(NAME ${test} COMMAND ring_by_simulation ${what} ${n})
   else()
     add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oracle/skipped.sh
-             "libsimgrid-dev is not installed; the ring of ${n} was not held against SimGrid")
+             "libsimgrid-dev is not installed; the ${what} ring of ${n} was not held against SimGrid")
   endif()
   set_tests_properties(${test} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
+endfunction()
+
+foreach(n 2 16 64 200)
+  ring_by_simulation(ring closed-form ${n})
+endforeach()
+foreach(n 2 3 16 64 150)
+  ring_by_simulation(all_reduce all-reduce ${n})
 endforeach()
 
 # The example of the C library, compiled as a user would compile it and linked with libforetrain.so.
