@@ -2,8 +2,12 @@
 
 import hashlib
 import os
+import signal
+import subprocess
+import time
 
 from on_cluster import ClusterTest, main
+from support import FORETRAIN, RunTest
 
 # One link of the ring is slow in the direction in which it is used; the other direction is not.
 CONFIG = {
@@ -81,6 +85,77 @@ class Validate(ClusterTest):
         self.assertIn("full system, b: measured already", said)
         self.assertNotIn("a step takes", said)
         self.assert_hosts_are_clean()
+
+
+LOCAL_JOB = """
+name: here
+model: {{script: fragile.py, args: ["--data", "{{data}}", "--batch-size", "{{batch}}", "--workers", "0"]}}
+data: {{path: data}}
+training: {{iterations: [2, {last}], profiled: 1}}
+devices:
+  a: {{count: {count}, batch: 8, {hosts}, python: /usr/bin/python3}}
+network: {{links: [{{between: [a, a], bandwidth: 1 Gbit/s}}]}}
+"""
+
+# Trains, unless it is the full system of three and must fail.
+FRAGILE = """
+import os
+if os.environ.get("FRAGILE") and os.environ["WORLD_SIZE"] == "3" and os.environ["RANK"] == "1":
+    raise ValueError("no such card")
+exec(compile(open(os.path.join(os.path.dirname(__file__), "train.py")).read(), "train.py", "exec"))
+"""
+
+
+class OnThisMachine(RunTest):
+    def write_job(self, count, hosts, last=6):
+        self.write("fragile.py", FRAGILE)
+        self.write("job.yaml", LOCAL_JOB.format(count=count, hosts=hosts, last=last))
+
+    def start(self, **environment):
+        return subprocess.Popen([FORETRAIN, "validate", "job.yaml"], cwd=self.folder, stdout=subprocess.PIPE,
+                                env={**self.environment(), **environment}, stderr=subprocess.PIPE, text=True)
+
+    def interrupt(self):
+        """Ctrl-C while the full system trains; returns what was said."""
+        part = os.path.join(self.folder, "runs/here/validate/records/full-system/rank0.jsonl.part")
+        with self.start() as run:
+            deadline = time.monotonic() + 180
+            while not os.path.exists(part) and run.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.1)
+            run.send_signal(signal.SIGINT)
+            said = run.communicate(timeout=60)[1]
+        self.assertEqual(run.returncode, 128 + signal.SIGINT, said)
+        self.assert_nothing_left()
+        return said
+
+    def test_a_full_system_that_fails_or_is_interrupted_leaves_the_forecast_and_what_was_measured(self):
+        self.write_job(3, 'hosts: "localhost:3"', last=60)
+        with self.start(FRAGILE="1") as run:
+            said = run.communicate(timeout=300)[1]
+        self.assertEqual(run.returncode, 5, said)
+        self.assertIn("full system x3: rank 1 on localhost exited with status 1", said)
+        self.assertIn("ValueError: no such card", said)
+        self.assert_nothing_left()
+        forecast = self.load("runs/here/validate/forecast.json")
+        said = self.interrupt()
+        self.assertIn("a: measured already", said)
+        self.assertIn("interrupted; what was measured is kept in", said)
+        self.assertEqual(self.load("runs/here/validate/forecast.json"), forecast)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "runs/here/validate/records/full-system")))
+
+    def test_a_system_without_hosts_for_all_is_run_as_far_as_there_are(self):
+        self.write_job(50, 'subsystem: {hosts: "localhost:2"}')
+        table, said = self.foretrain("validate", "job.yaml", "--runs", "2")
+        for text in (table, said):
+            self.assertRegex(text.replace("\n    ", " "), "smaller than the job's 50 devices, for lack of hosts: a 2 of 50")
+        validation = self.load("runs/here/validate/validation.json")
+        self.assertEqual((validation["full"], validation["n_devices"]), (False, 2))
+        self.assertEqual(self.load("runs/here/validate/forecast.json")["n_devices"], 2)
+        self.assertEqual(self.load("runs/here/forecast.json")["n_devices"], 50)
+        steps = [run["step_s"] for run in validation["truth"]["runs"]]
+        self.assertAlmostEqual(validation["truth"]["step_s"], sum(steps) / 2)
+        self.assertAlmostEqual(validation["truth"]["distance"], abs(steps[0] - steps[1]) / (sum(steps) / 2))
+        self.assert_nothing_left()
 
 
 if __name__ == "__main__":
