@@ -4,6 +4,7 @@
 #include "measure/launcher.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/child_watch.h"
 #include "base/clock.h"
@@ -57,19 +58,40 @@ size_t launcher_reach(struct launcher *launcher, const char *const *host, size_t
     return launcher->kind->reach(launcher, host, n, why);
 }
 
+/* Hosts that were asked for together fail together. */
+static bool is_told(const struct error *why, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (why[i].text && strcmp(why[i].text, why[n].text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes over the errors, each once. */
+static void join(struct error *why, size_t n, struct error *e)
+{
+    struct error_list list = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (why[i].kind != ERROR_NONE && is_told(why, i))
+            why[i].kind = ERROR_NONE;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (why[i].kind != ERROR_NONE)
+            error_list_add(&list, &why[i]);
+        error_clear(&why[i]);
+    }
+    error_list_join(&list, e);
+}
+
 bool launcher_reach_all(struct launcher *launcher, const char *const *host, size_t n,
                         struct error *e)
 {
     struct arena arena = {0};
     struct error *why = ARENA_ARRAY(&arena, n, struct error);
     bool ok = launcher_reach(launcher, host, n, why) == 0;
-    struct error_list list = {0};
-    for (size_t i = 0; i < n; i++) {
-        if (why[i].kind != ERROR_NONE)
-            error_list_add(&list, &why[i]);
-    }
     if (!ok)
-        error_list_join(&list, e);
+        join(why, n, e);
     arena_free(&arena);
     return ok;
 }

@@ -336,6 +336,7 @@ const char *slurm_hint(const char *said)
         {"time limit", "the partition allows less: launcher: {time_limit: ...}"},
         {"ontact slurm controller", "is slurmctld up? `scontrol ping` says so"},
         {"ommunication connection failure", "is slurmctld up? `scontrol ping` says so"},
+        {"timed out on send/recv", "is slurmctld up? `scontrol ping` says so"},
         {"configuration source", "Slurm's slurm.conf is not found here: SLURM_CONF names it"},
         {"failed to execute", "Slurm's programs are looked for on the PATH, or in the folder that "
                               "FORETRAIN_SLURM names"},

@@ -335,7 +335,9 @@ static void what_salloc_refuses_is_told(void **state)
     open_launcher(f);
     assert_false(launcher_reach_all(f->launcher, host, 2, &f->e));
     assert_has(f->e.text, "was refused, for node1 and others: salloc: error: Invalid partition");
-    assert_has(f->e.text, "hint: `sinfo` lists the partitions");
+    const char *hint = strstr(f->e.text, "hint: `sinfo` lists the partitions");
+    assert_non_null(hint);
+    assert_null(strstr(hint + 1, "hint: "));
 }
 
 static void a_job_that_cannot_be_cancelled_is_told(void **state)
