@@ -26,12 +26,12 @@ static void print_line(struct text *out, enum doctor_verdict verdict, const char
     arena_free(&arena);
 }
 
+/* What is not well stands below the table of hosts, where there is one. */
 static void print_checks_of_here(const struct doctor_result *result, struct text *out)
 {
     for (size_t i = 0; i < result->checks.n; i++) {
         const struct doctor_check *check = &result->checks.item[i];
-        bool is_between_hosts = check->type && check->verdict != DOCTOR_OK && !result->is_local;
-        if (!check->host && !is_between_hosts)
+        if (!check->host && (check->verdict == DOCTOR_OK || result->is_local))
             print_line(out, check->verdict, check->type ? check->type : "here", check->what,
                        check->found);
     }
@@ -166,7 +166,7 @@ static void print_problem(const struct job *job, const struct doctor_result *res
     if (check->host)
         name_hosts(result, number, &subject);
     else
-        text_add(&subject, check->type);
+        text_add(&subject, check->type ? check->type : "here");
     if (check->host && check->type && job->n_types > 1)
         text_format(&found, "%s: ", check->type);
     text_add(&found, check->found);
@@ -180,7 +180,7 @@ static void print_problems(const struct job *job, const struct doctor_result *re
 {
     for (size_t i = 0; i < result->checks.n; i++) {
         const struct doctor_check *check = &result->checks.item[i];
-        if (check->verdict == verdict && (check->host || check->type) && !is_told_before(result, i))
+        if (check->verdict == verdict && !is_told_before(result, i))
             print_problem(job, result, i, out);
     }
 }
@@ -190,8 +190,9 @@ void doctor_output_text(const struct job *job, const struct doctor_result *resul
     size_t n_failed = doctor_output_count(result, DOCTOR_FAIL);
     size_t n_warnings = doctor_output_count(result, DOCTOR_WARN);
     print_checks_of_here(result, out);
-    if (!result->is_local && result->n_hosts > 0) {
-        print_hosts(job, result, out);
+    if (!result->is_local) {
+        if (result->n_hosts > 0)
+            print_hosts(job, result, out);
         if (n_failed + n_warnings > 0)
             text_add(out, "\n");
         print_problems(job, result, DOCTOR_WARN, out);

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 static const double LIMIT_S = 60;
-static const double POLL_S = 0.01;
+static const double LOOK_S = 0.05; /* a look at all costs as many reads as there are hosts, each */
 
 enum { MOST_AT_ONCE = 256, MOST_PRINTED = 1 << 20 };
 
@@ -29,6 +29,7 @@ struct questioning {
     const struct progress *progress;
     struct asking asking[MOST_AT_ONCE];
     size_t n_asking;
+    double looked_s;
 };
 
 static double wall_clock_s(void)
@@ -203,21 +204,35 @@ static bool is_unwanted(const struct progress *progress)
     return unwanted;
 }
 
+/* Begins with the next host, where there is one and room, else waits for the next look. */
+static void go_on(struct questioning *q, struct probe *probe, size_t n, size_t *next)
+{
+    double wait_s = q->looked_s + LOOK_S - clock_now_s();
+    if (*next == n || q->n_asking == MOST_AT_ONCE) {
+        clock_sleep(wait_s > 0 ? wait_s : 0);
+        return;
+    }
+    if (probe[*next].question)
+        begin(q, &probe[*next]);
+    ++*next;
+}
+
 void probe_hosts(struct arena *arena, struct launcher *launcher, const char *source,
                  struct probe *probe, size_t n, const struct progress *progress)
 {
-    struct questioning q = {arena, launcher, source, progress, {{0}}, 0};
+    struct questioning q = {.arena = arena,
+                            .launcher = launcher,
+                            .source = source,
+                            .progress = progress,
+                            .looked_s = clock_now_s()};
     size_t next = 0;
     while ((next < n || q.n_asking > 0) && !is_unwanted(progress)) {
-        if (next < n && q.n_asking < MOST_AT_ONCE) {
-            if (probe[next].question)
-                begin(&q, &probe[next]);
-            next++;
-        } else {
-            clock_sleep(POLL_S);
-        }
+        go_on(&q, probe, n, &next);
+        if (clock_now_s() - q.looked_s < LOOK_S)
+            continue;
         settle(&q, false);
         tell_status(&q, next, n);
+        q.looked_s = clock_now_s();
     }
     settle(&q, true);
 }
