@@ -26,7 +26,7 @@ static double largest(const double *value, size_t n)
 {
     double most = 0;
     for (size_t i = 0; i < n; i++)
-        most = fmax(most, value[i]);
+        most = value[i] > most ? value[i] : most;
     return most;
 }
 
@@ -159,7 +159,7 @@ bool ft_ring_all_reduce(const struct ft_link *link, const double *start_s, size_
     }
     double n = (double)n_devices, segments = (double)n_segments;
     bool whole = n_segments == 1;
-    double *block = calloc(n_devices, 4 * sizeof *block);
+    double *block = malloc(4 * n_devices * sizeof *block);
     if (!block)
         return no_memory(n_devices, message);
     struct hops h = split(block, n_devices);

@@ -31,6 +31,12 @@ struct paths {
     size_t n_origins, n_stays, first_stay;
 };
 
+/* fmax without its care for NaN, which costs a call. */
+static double later_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static size_t place(const struct ring_paths *r, size_t position)
 {
     size_t to_the_end = r->n_devices - r->slowest;
@@ -69,7 +75,7 @@ static void follow_slowest(const struct ring_paths *r, double *latest_s)
         for (; back < farthest && back + i < most_steps; back++) {
             origin = (origin > 0 ? origin : r->n_devices) - 1;
             lead_s -= gap_of_passing(r, origin);
-            best_s = fmax(best_s, r->start_s[place(r, origin)] + lead_s);
+            best_s = later_of(best_s, r->start_s[place(r, origin)] + lead_s);
         }
         latest_s[place(r, i)] = i <= most_steps ? best_s : -INFINITY;
     }
@@ -139,15 +145,15 @@ static void follow_others(const struct ring_paths *r, struct paths *p, double *l
         double gap = gap_of_staying(r, i), position = (double)i, *latest = &latest_s[place(r, i)];
         add_origin(p, (struct origin){position, r->start_s[place(r, i)] + lead_s});
         add_stay(p, (struct stay){best_origin(p, gap) - r->n_rounds * gap, gap, 0});
-        *latest = fmax(*latest, latest_stay(p, position)) - lead_s + slowest_s;
+        *latest = later_of(*latest, latest_stay(p, position)) - lead_s + slowest_s;
         lead_s += gap_of_passing(r, i);
     }
 }
 
 bool ring_paths_end(struct ring_paths r, double *end_s)
 {
-    struct paths paths = {.origin = calloc(r.n_devices, sizeof *paths.origin),
-                          .stay = calloc(r.n_devices, sizeof *paths.stay)};
+    struct paths paths = {.origin = malloc(r.n_devices * sizeof *paths.origin),
+                          .stay = malloc(r.n_devices * sizeof *paths.stay)};
     bool ok = paths.origin && paths.stay;
     r.slowest = 0;
     for (size_t i = 1; i < r.n_devices; i++)
