@@ -13,6 +13,7 @@ static const double ASK_LIMIT_S = 15; /* Slurm's own patience (MessageTimeout) i
 static const double SUBMIT_LIMIT_S = 60;
 static const double LOOK_S = 2;
 static const double ENDING_LIMIT_S = 10;
+static const double FRESH_S = 1;
 static const double POLL_S = 0.2;
 
 /* What one of Slurm's programs prints; fails with what it said. */
@@ -223,9 +224,18 @@ bool slurm_job_waits(struct arena *arena, const struct job *plan, struct slurm_j
     return true;
 }
 
+/* Many hosts are lost at once: one question serves them all, also where nobody answers it. */
+static bool was_just_seen(const struct slurm_job *job)
+{
+    return job->state.phase != SLURM_ENDING && job->looked_s > 0 &&
+           clock_now_s() - job->looked_s < FRESH_S;
+}
+
 const char *slurm_job_over(struct arena *arena, struct slurm_job *job)
 {
     double end_s = clock_now_s() + ENDING_LIMIT_S;
+    if (!job->over && was_just_seen(job))
+        return NULL;
     while (!job->over && clock_now_s() < end_s) {
         look_at(arena, job, NULL);
         if (job->state.phase == SLURM_ENDED)
