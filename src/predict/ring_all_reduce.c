@@ -117,8 +117,6 @@ static bool check_links(const struct ft_link *link, size_t n_devices, char *mess
 static bool check_all_reduce(const struct ft_link *link, const double *start_s, size_t n_devices,
                              double payload_bytes, size_t n_segments, char *message)
 {
-    if (n_devices == 0 || !link || !start_s)
-        return refuse(message, "a ring needs at least one device");
     if (!is_amount(payload_bytes))
         return refuse(message, "payload_bytes must be finite and not negative (got %g)",
                       payload_bytes);
@@ -151,6 +149,8 @@ static bool run(const struct ring_paths *ring, bool whole, const struct hops *h,
 bool ft_ring_all_reduce(const struct ft_link *link, const double *start_s, size_t n_devices,
                         double payload_bytes, size_t n_segments, double *end_s, char *message)
 {
+    if (n_devices == 0 || !link || !start_s)
+        return refuse(message, "a ring needs at least one device");
     if (!check_all_reduce(link, start_s, n_devices, payload_bytes, n_segments, message))
         return false;
     if (n_devices == 1) {
