@@ -138,6 +138,18 @@ static void check_local(struct check *c, const struct job_device_type *type)
     }
 }
 
+static const char *hint_for_hosts(enum launcher_kind kind)
+{
+    static const char *const hint[] = {
+        [LAUNCHER_LOCAL] = "add hosts: localhost, subsystem: {hosts: localhost}, or profile: FILE",
+        [LAUNCHER_SSH] = "add hosts: NAMES, subsystem: {hosts: NAMES}, or profile: FILE",
+        [LAUNCHER_SLURM] =
+            "add hosts: NAMES, as `sinfo -N` lists them (Slurm is not left to choose "
+            "them), subsystem: {hosts: NAMES}, or profile: FILE",
+    };
+    return hint[kind];
+}
+
 static void check_type(struct check *c, const struct job_device_type *type)
 {
     struct error e = {0};
@@ -146,7 +158,7 @@ static void check_type(struct check *c, const struct job_device_type *type)
     else if (type->n_hosts + type->n_subsystem_hosts == 0) {
         error_at(&e, &type->place,
                  "device type '%s' has no hosts to be measured on, and no profile", type->name);
-        note(c, &e, "add hosts: localhost, subsystem: {hosts: localhost}, or profile: FILE");
+        note(c, &e, hint_for_hosts(c->job->launcher.kind));
     } else if (c->job->launcher.kind == LAUNCHER_LOCAL)
         check_local(c, type);
 }

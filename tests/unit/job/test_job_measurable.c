@@ -108,6 +108,8 @@ static void asks_for_hosts_or_a_profile(void **state)
 {
     refuse(*state, TYPE("") SCRIPT, "lab.yaml:1:11: device type 'a' has no hosts",
            "hosts: localhost");
+    refuse(*state, TYPE("") SCRIPT "launcher: slurm\n",
+           "lab.yaml:1:11: device type 'a' has no hosts", "as `sinfo -N` lists them");
 }
 
 static void names_a_profile_that_is_not_there(void **state)
