@@ -305,7 +305,6 @@ static void reach_hosts(struct task *task)
         place[n] = i;
         host[n++] = task->network.name[i];
     }
-    progress_status(task->progress, "bandwidth: reaching %zu host%s", n, n == 1 ? "" : "s");
     launcher_reach(task->launcher, host, n, why);
     for (size_t i = 0; i < n; i++) {
         char address[LAUNCHER_ADDRESS_SIZE];

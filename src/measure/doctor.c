@@ -140,7 +140,6 @@ static void reach(struct examination *x)
     struct error *why = ARENA_ARRAY(x->arena, result->n_hosts, struct error);
     for (size_t i = 0; i < result->n_hosts; i++)
         name[i] = result->host[i].name;
-    progress_status(x->progress, "reaching %zu hosts", result->n_hosts);
     if (!result->is_local)
         launcher_reach(x->launcher, name, result->n_hosts, why);
     for (size_t i = 0; i < result->n_hosts; i++) {

@@ -180,7 +180,12 @@ static size_t advance(struct remote_host *const *wanted, size_t n)
 static void wait_for_hosts(struct launcher *launcher, struct remote_host *const *wanted, size_t n)
 {
     struct error interrupted = {0};
-    while (advance(wanted, n) > 0 && !progress_cancelled(launcher->progress, &interrupted)) {
+    size_t n_open, n_told = 0;
+    while ((n_open = advance(wanted, n)) > 0 &&
+           !progress_cancelled(launcher->progress, &interrupted)) {
+        if (n > 1 && n_open != n_told)
+            progress_status(launcher->progress, "reaching hosts: %zu of %zu", n - n_open, n);
+        n_told = n_open;
         clock_sleep(POLL_S);
         remote_pump(launcher);
     }
