@@ -226,10 +226,15 @@ static void set_amounts(const struct subsystem *subsystem, int type_number, stru
         spec->samples_per_device = type->n_samples;
 }
 
-/* Where the draw of a type begins in the one order from which all types are drawn. */
+/* Where the draw of a type begins in the one order from which all types are drawn; the folder of a
+ * sub-system's drawn files has those of its own type only. */
 static void set_place_in_draw(const struct subsystem *subsystem, int type_number, struct spec *spec)
 {
     const struct job *job = subsystem->job;
+    if (!subsystem->full && subsystem->type[type_number].n_samples > 0) {
+        spec->devices_in_all = job->type[type_number].subsystem_devices;
+        return;
+    }
     for (int i = 0; i < job->n_types; i++) {
         struct spec other = {0};
         int n = job->type[i].profile ? 0 : job->type[i].subsystem_devices;

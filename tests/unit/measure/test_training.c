@@ -392,6 +392,23 @@ static void one_that_fails_ends_those_beside_it(void **state)
     assert_no_children();
 }
 
+/* The second type's samples follow the first one's in the set, but not in a folder of its own. */
+static void places_a_type_in_the_folder_of_its_draw(void **state)
+{
+    struct fixture *f = *state;
+    static const double drawn[] = {0, 100}, before[] = {200, 0};
+    write_script(f, "python", "grep -o '\"samples_before\": [0-9]*' $FORETRAIN_SPEC; finish");
+    for (int t = 0; t < N_TYPES; t++)
+        f->type[t].data = (struct amount){100, AMOUNT_SAMPLES};
+    for (size_t i = 0; i < 2; i++) {
+        f->setting[1].n_samples = drawn[i];
+        if (!run(f, plan(f, 1), 1))
+            fail_msg("%s", f->e.text);
+        assert_string_equal(read_file(f, "records/slow/rank0.out"),
+                            arena_format(&f->arena, "\"samples_before\": %.0f\n", before[i]));
+    }
+}
+
 static void forms_one_ring_of_all_types(void **state)
 {
     struct fixture *f = *state;
@@ -450,6 +467,7 @@ int main(void)
         TRAINING_TEST(measures_several_side_by_side),
         TRAINING_TEST(those_that_only_run_at_the_same_time_do_not_meet),
         TRAINING_TEST(one_that_fails_ends_those_beside_it),
+        TRAINING_TEST(places_a_type_in_the_folder_of_its_draw),
         TRAINING_TEST(forms_one_ring_of_all_types),
         TRAINING_TEST(refuses_hosts_that_are_not_this_machine),
         TRAINING_TEST(names_what_cannot_be_started),
