@@ -258,6 +258,22 @@ const char *const *slurm_state_command(struct arena *arena, long number)
     return words.word;
 }
 
+const char *const *slurm_dead_command(struct arena *arena, const char *const *host, size_t n)
+{
+    struct error e = {0};
+    const char *joined = "";
+    join_hosts(arena, host, n, &joined, &e);
+    error_clear(&e);
+    struct words words = words_start(arena, 6);
+    add(&words, slurm_program(arena, "sinfo"));
+    add(&words, "--noheader");
+    add(&words, "--dead");
+    add(&words, "--Node");
+    add_option(&words, "nodes", joined);
+    add(&words, "--format=%N");
+    return words.word;
+}
+
 static const struct {
     const char *word;
     enum slurm_phase phase;
@@ -288,10 +304,13 @@ struct slurm_state slurm_read_state(struct arena *arena, const char *answer)
         if (strlen(states[i].word) != length || strncmp(states[i].word, answer, length) != 0)
             continue;
         return (struct slurm_state){
-            states[i].phase, states[i].words,
-            text_printable(arena, arena_copy_n(arena, reason, strcspn(reason, "\n")), 0)};
+            .phase = states[i].phase,
+            .lost_node = strcmp(states[i].word, "NODE_FAIL") == 0,
+            .words = states[i].words,
+            .reason = text_printable(arena, arena_copy_n(arena, reason, strcspn(reason, "\n")), 0),
+        };
     }
-    return (struct slurm_state){SLURM_UNKNOWN, NULL, ""};
+    return (struct slurm_state){.phase = SLURM_UNKNOWN, .reason = ""};
 }
 
 const char *const *slurm_step_variables(void)

@@ -45,6 +45,7 @@ enum slurm_phase { SLURM_UNKNOWN, SLURM_WAITS, SLURM_RUNS, SLURM_ENDING, SLURM_E
 
 struct slurm_state {
     enum slurm_phase phase;
+    bool lost_node;     /* ended by a node that failed */
     const char *words;  /* where ended: what became of the job ("was cancelled ..."); else NULL */
     const char *reason; /* where it waits: Slurm's word for why */
 };
@@ -52,6 +53,9 @@ struct slurm_state {
 /* The words that ask for the state of a job, and what the answer means. */
 const char *const *slurm_state_command(struct arena *arena, long number);
 struct slurm_state slurm_read_state(struct arena *arena, const char *answer);
+
+/* The words that ask which of `host[n]` do not answer Slurm; a name a line, maybe several times. */
+const char *const *slurm_dead_command(struct arena *arena, const char *const *host, size_t n);
 
 /* Variables ("NAME", ended by NULL) of a step that would tell a training script that it is one
  * process of its own. */

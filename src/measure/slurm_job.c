@@ -224,6 +224,18 @@ bool slurm_job_waits(struct arena *arena, const struct job *plan, struct slurm_j
     return true;
 }
 
+/* ": node7", the first of its hosts that does not answer Slurm; empty where none is known. */
+static const char *dead_host(struct arena *arena, const struct slurm_job *job)
+{
+    struct error e = {0};
+    char *text = NULL;
+    bool ok = ask(arena, slurm_dead_command(arena, job->host, job->n_hosts), NULL, &text, &e);
+    error_clear(&e);
+    size_t length = ok ? strcspn(text, " \n") : 0;
+    const char *name = length > 0 ? arena_copy_n(arena, text, length) : NULL;
+    return name ? arena_format(arena, ": %s", text_printable(arena, name, 0)) : "";
+}
+
 /* Many hosts are lost at once: one question serves them all, also where nobody answers it. */
 static bool was_just_seen(const struct slurm_job *job)
 {
@@ -239,7 +251,8 @@ const char *slurm_job_over(struct arena *arena, struct slurm_job *job)
     while (!job->over && clock_now_s() < end_s) {
         look_at(arena, job, NULL);
         if (job->state.phase == SLURM_ENDED)
-            job->over = arena_format(arena, "Slurm job %ld %s", job->number, job->state.words);
+            job->over = arena_format(arena, "Slurm job %ld %s%s", job->number, job->state.words,
+                                     job->state.lost_node ? dead_host(arena, job) : "");
         else if (job->state.phase != SLURM_ENDING)
             return NULL;
         else

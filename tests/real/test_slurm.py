@@ -231,6 +231,18 @@ launcher:"""))
         self.assertIn(f"Slurm job {number} reached its time limit", err)
         self.assert_nothing_left()
 
+    def test_z_a_host_killed_in_the_middle_is_named(self):
+        run, _ = self.asleep()
+        self.cluster.kill_host("qa1")
+        self.addCleanup(self.cluster.start_host, "qa1")
+        started = time.monotonic()
+        _, err = run.communicate(timeout=150)
+        self.assertLess(time.monotonic() - started, 100)
+        self.assertEqual(run.returncode, 5, err)
+        self.assertRegex(err, r"sub-system a x2: rank \d on qa\d is gone")
+        self.assertRegex(err, r"lost a node \(NODE_FAIL\): qa1|host 'qa1' was lost")
+        self.assertEqual([each for each in self.left() if "qa1" not in each], [])
+
     def test_what_slurm_refuses_is_told_with_a_hint(self):
         self.write_job(own="partition: no-such")
         err = self.fails()

@@ -203,6 +203,7 @@ static void knows_states_and_reasons(void **state)
     assert_int_equal(seen.phase, SLURM_WAITS);
     assert_string_equal(seen.reason, "Resour\\x1bces");
     assert_int_equal(slurm_read_state(&f->arena, "COMPLETING|None\n").phase, SLURM_ENDING);
+    assert_true(slurm_read_state(&f->arena, "NODE_FAIL|None\n").lost_node);
     assert_has(slurm_read_state(&f->arena, "TIMEOUT|TimeLimit\n").words, "time limit");
     assert_int_equal(slurm_read_state(&f->arena, "").phase, SLURM_UNKNOWN);
     assert_int_equal(slurm_read_state(&f->arena, "RUN").phase, SLURM_UNKNOWN);
@@ -364,6 +365,20 @@ static void a_host_that_is_lost_with_its_job_says_so(void **state)
     assert_has(f->e.text, "Slurm job 7 was cancelled (scancel)");
 }
 
+static void a_host_that_takes_its_job_along_is_named(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const host[] = {"node1", "node2"};
+    char *text = NULL;
+    write_program(f, "sinfo", "echo \"$@\" >sinfo.words; echo node2; echo node2");
+    open_launcher(f);
+    assert_true(launcher_reach_all(f->launcher, host, 2, &f->e));
+    assert_true(file_write(in_folder(f, "squeue.answer"), "NODE_FAIL|None\n", 15, &f->e));
+    assert_false(print(f, "node1", "kill -9 $PPID", &text));
+    assert_has(f->e.text, "Slurm job 7 lost a node (NODE_FAIL): node2");
+    assert_has(noted(f, "sinfo.words"), "--dead --Node --nodes=node1,node2");
+}
+
 static void names_programs_that_are_not_there(void **state)
 {
     struct fixture *f = *state;
@@ -394,6 +409,7 @@ int main(void)
         TEST(what_salloc_refuses_is_told),
         TEST(a_job_that_cannot_be_cancelled_is_told),
         TEST(a_host_that_is_lost_with_its_job_says_so),
+        TEST(a_host_that_takes_its_job_along_is_named),
         TEST(names_programs_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
