@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -255,7 +254,7 @@ launcher:"""))
         done = subprocess.run([FORETRAIN, "measure", "job.yaml"], cwd=self.folder, env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertIsNotNone(re.search("salloc cannot be run.*\n *hint: Slurm's programs are looked for", done.stderr), done.stderr)
+        self.assertRegex(done.stderr, "salloc cannot be run.*\n *hint: Slurm's programs are looked for")
 
 
 if __name__ == "__main__":
