@@ -63,7 +63,7 @@ class Validate(ClusterTest):
 
     def test_the_full_system_stands_beside_its_forecast(self):
         self.write("job.yaml", JOB.format(ring=", ".join(RING), config=self.cluster.ssh_config))
-        self.foretrain("run", "job.yaml")
+        self.foretrain("run", "job.yaml", "--parallel")
         before = self.sent()
         table, said = self.foretrain("validate", "job.yaml")
         after = self.sent()
