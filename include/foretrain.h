@@ -146,6 +146,51 @@ FT_API bool ft_round_cost(double chunk_bytes, struct ft_link link, size_t n_segm
  */
 FT_API size_t ft_gloo_segments(double payload_bytes, size_t n_devices);
 
+/* What the timeline knows of one device type; times of one step. */
+struct ft_timeline_type {
+    double load_s;         /* >= 0, as of ft_device_type */
+    bool load_inside;      /* the step loads itself, before forward; else beside the step before */
+    double forward_s;      /* >= 0 */
+    double backward_s;     /* >= 0, all of it */
+    const double *ready_s; /* [n_buckets], when a bucket's gradients are ready, from the begin of
+                              backward; 0 to backward_s */
+    double optimizer_s;    /* >= 0, after the last bucket */
+    double rest_s;         /* >= 0, whatever else is in no other */
+    double busy_Bps;       /* > 0: what such a device sends at the most while it computes */
+    double idle_Bps;       /* >= busy_Bps: at the most while it does not; both may be INFINITY */
+};
+
+struct ft_timeline {
+    const struct ft_timeline_type *type; /* [n_types] */
+    size_t n_types;
+    const int *type_of;         /* [n_devices], by position in the ring */
+    const struct ft_link *link; /* [n_devices], to the next position; may be NULL for 1 device */
+    size_t n_devices;
+    const double *bucket_bytes; /* [n_buckets], in the order in which they are all-reduced */
+    size_t n_buckets;
+};
+
+struct ft_timeline_step {
+    double step_s;  /* where several steps take turns, their mean */
+    size_t n_steps; /* until steps repeated, or given up */
+    bool
+        settled; /* they did; else step_s is the mean of the device that the last 64 took longest */
+};
+
+/*
+ * Step time of a ring that has found its rhythm (docs/model.md, "The timeline"): buckets one after
+ * the other, in whole chunks, each device entering when its own gradients are ready. Exact where
+ * no device sends slower for computing; else the ring is slowed as a whole.
+ *
+ *   step     out
+ *   message  [FT_MESSAGE_SIZE], out on failure; may be NULL
+ *
+ * Returns false, leaving the output untouched, when a value is out of range or memory is short.
+ * O(steps * buckets * n log n); uses up to 136 bytes a device while it runs.
+ */
+FT_API bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
+                             char *message);
+
 /* How the training data goes over the devices of each type. */
 struct ft_share {
     double n_devices; /* n_t */
