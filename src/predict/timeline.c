@@ -11,6 +11,7 @@
 
 #include "predict/refuse.h"
 #include "predict/ring_paths.h"
+#include "predict/timeline_inputs.h"
 
 /* When a device that communicates slower while it computes stops to. */
 struct computing {
@@ -276,104 +277,6 @@ static double slowest_loader_s(const struct run *r)
     return slowest_s;
 }
 
-static bool check_bucket_times(const struct ft_timeline *in, size_t t, char *message)
-{
-    const struct ft_timeline_type *type = &in->type[t];
-    if (in->n_buckets > 0 && !type->ready_s)
-        return refuse(message, "type %zu needs ready_s of %zu buckets", t, in->n_buckets);
-    for (size_t b = 0; b < in->n_buckets; b++) {
-        if (!is_amount(type->ready_s[b]) || type->ready_s[b] > type->backward_s)
-            return refuse(message,
-                          "ready_s of bucket %zu of type %zu must lie within backward_s, 0 to %g "
-                          "(got %g)",
-                          b, t, type->backward_s, type->ready_s[b]);
-    }
-    return true;
-}
-
-static bool check_ceilings(const struct ft_timeline_type *type, size_t t, char *message)
-{
-    if (!(type->busy_Bps > 0))
-        return refuse(message, "busy_Bps of type %zu must be above 0 (got %g)", t, type->busy_Bps);
-    if (!(type->idle_Bps >= type->busy_Bps))
-        return refuse(message, "idle_Bps of type %zu must not be below busy_Bps, %g (got %g)", t,
-                      type->busy_Bps, type->idle_Bps);
-    return true;
-}
-
-static bool check_type(const struct ft_timeline *in, size_t t, char *message)
-{
-    const struct ft_timeline_type *type = &in->type[t];
-    const struct {
-        const char *name;
-        double value;
-    } stage[] = {{"load_s", type->load_s},
-                 {"forward_s", type->forward_s},
-                 {"backward_s", type->backward_s},
-                 {"optimizer_s", type->optimizer_s},
-                 {"rest_s", type->rest_s}};
-    for (size_t s = 0; s < sizeof stage / sizeof *stage; s++) {
-        if (!is_amount(stage[s].value))
-            return refuse(message, "%s of type %zu must be finite and not negative (got %g)",
-                          stage[s].name, t, stage[s].value);
-    }
-    return check_ceilings(type, t, message) && check_bucket_times(in, t, message);
-}
-
-static bool check_device(const struct ft_timeline *in, size_t i, char *message)
-{
-    if (in->type_of[i] < 0 || (size_t)in->type_of[i] >= in->n_types)
-        return refuse(message, "the device at position %zu has type %d, but there are %zu types", i,
-                      in->type_of[i], in->n_types);
-    if (in->n_devices == 1)
-        return true;
-    if (!isfinite(in->link[i].bandwidth_Bps) || in->link[i].bandwidth_Bps <= 0)
-        return refuse(message, "bandwidth_Bps of position %zu must be finite and above 0 (got %g)",
-                      i, in->link[i].bandwidth_Bps);
-    return is_amount(in->link[i].latency_s) ||
-           refuse(message, "latency_s of position %zu must be finite and not negative (got %g)", i,
-                  in->link[i].latency_s);
-}
-
-static bool check_timeline(const struct ft_timeline *in, char *message)
-{
-    for (size_t b = 0; b < in->n_buckets; b++) {
-        if (!is_amount(in->bucket_bytes[b]))
-            return refuse(message,
-                          "bucket_bytes of bucket %zu must be finite and not negative "
-                          "(got %g)",
-                          b, in->bucket_bytes[b]);
-    }
-    for (size_t t = 0; t < in->n_types; t++) {
-        if (!check_type(in, t, message))
-            return false;
-    }
-    for (size_t i = 0; i < in->n_devices; i++) {
-        if (!check_device(in, i, message))
-            return false;
-    }
-    return true;
-}
-
-/* Far more than all steps can take, so that no sum on the way is infinite. */
-static bool check_length(const struct ft_timeline *in, char *message)
-{
-    const struct run r = {.in = in};
-    double bytes = 0, chunk_s = 0, computing_s = 0;
-    for (size_t b = 0; b < in->n_buckets; b++)
-        bytes += in->bucket_bytes[b];
-    for (size_t i = 0; in->n_devices > 1 && i < in->n_devices; i++)
-        chunk_s = later_of(chunk_s, chunk_cost_s(&r, i, bytes, type_at(&r, i)->busy_Bps));
-    for (size_t t = 0; t < in->n_types; t++) {
-        const struct ft_timeline_type *type = &in->type[t];
-        computing_s +=
-            type->load_s + type->forward_s + type->backward_s + type->optimizer_s + type->rest_s;
-    }
-    double longest_s = 8 * (double)in->n_devices * (double)(in->n_buckets + 1) * chunk_s;
-    return isfinite(8 * MOST_STEPS * (longest_s + computing_s)) ||
-           refuse(message, "the step is too long to count");
-}
-
 static void free_run(struct run *r)
 {
     free(r->marked_s);
@@ -402,15 +305,7 @@ static bool make_run(struct run *r, const struct ft_timeline *in)
 bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                       char *message)
 {
-    if (!timeline || timeline->n_devices == 0 || !timeline->type_of)
-        return refuse(message, "a timeline needs at least one device");
-    if (!timeline->type || timeline->n_types == 0)
-        return refuse(message, "there is no device type");
-    if (timeline->n_devices > 1 && !timeline->link)
-        return refuse(message, "a ring of %zu devices needs links", timeline->n_devices);
-    if (timeline->n_buckets > 0 && !timeline->bucket_bytes)
-        return refuse(message, "%zu buckets need their bytes", timeline->n_buckets);
-    if (!check_timeline(timeline, message) || !check_length(timeline, message))
+    if (!timeline_inputs_check(timeline, MOST_STEPS, message))
         return false;
     struct run r;
     struct ft_timeline_step found;

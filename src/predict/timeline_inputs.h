@@ -1,0 +1,11 @@
+/* The check of a timeline's inputs. */
+#ifndef FORETRAIN_PREDICT_TIMELINE_INPUTS_H
+#define FORETRAIN_PREDICT_TIMELINE_INPUTS_H
+
+#include "foretrain.h"
+
+/* Whether all values can be, and `most_steps` of them be counted; else says in `message` why not.
+ */
+bool timeline_inputs_check(const struct ft_timeline *in, int most_steps, char *message);
+
+#endif
