@@ -403,6 +403,39 @@ static void refuses_rings_that_cannot_be(void **state)
     }
 }
 
+static double any_size(struct random *r)
+{
+    double value = pow(10, 640 * random_unit(r) - 320);
+    return random_below(r, 8) ? value : 0;
+}
+
+/* Nothing between 0 and the largest number ends as no number, or hangs. */
+static void extreme_values_are_refused_or_counted(void **state)
+{
+    (void)state;
+    struct random r = random_seed(7, 8);
+    size_t counted = 0;
+    for (int c = 0; c < 4000; c++) {
+        struct system s = draw(&r, true);
+        struct ft_timeline_type *type = &s.type[random_below(&r, s.n_types)];
+        double *value[] = {&type->load_s,   &type->forward_s,     &type->optimizer_s,
+                           &type->busy_Bps, &s.bucket_bytes[0],   &s.link[0].latency_s,
+                           &type->idle_Bps, &s.link[1].latency_s, &s.link[0].bandwidth_Bps};
+        for (int v = 0; v < 3; v++)
+            *value[random_below(&r, sizeof value / sizeof *value)] = any_size(&r);
+        for (size_t t = 0; t < s.n_types; t++)
+            s.type[t].ready_s = s.ready_s[t];
+        struct ft_timeline in = {s.type,      s.n_types,      s.type_of,  s.link,
+                                 s.n_devices, s.bucket_bytes, s.n_buckets};
+        struct ft_timeline_step step;
+        char message[FT_MESSAGE_SIZE] = "";
+        bool ok = ft_timeline_step(&in, &step, message);
+        assert_true(ok ? isfinite(step.step_s) && step.step_s >= 0 : message[0] != '\0');
+        counted += ok;
+    }
+    assert_true(counted > 500 && counted < 3500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +450,7 @@ int main(void)
         cmocka_unit_test(with_interference_it_is_near_what_chunks_walked_take),
         cmocka_unit_test(no_step_is_shorter_for_a_worse_system),
         cmocka_unit_test(a_slower_link_gains_little_where_devices_interfere),
+        cmocka_unit_test(extreme_values_are_refused_or_counted),
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(refuses_rings_that_cannot_be),
     };
