@@ -143,9 +143,8 @@ static const char *hint_for_hosts(enum launcher_kind kind)
     static const char *const hint[] = {
         [LAUNCHER_LOCAL] = "add hosts: localhost, subsystem: {hosts: localhost}, or profile: FILE",
         [LAUNCHER_SSH] = "add hosts: NAMES, subsystem: {hosts: NAMES}, or profile: FILE",
-        [LAUNCHER_SLURM] =
-            "add hosts: NAMES, as `sinfo -N` lists them (Slurm is not left to choose "
-            "them), subsystem: {hosts: NAMES}, or profile: FILE",
+        [LAUNCHER_SLURM] = ("add hosts: NAMES, as `sinfo -N` lists them, subsystem: {hosts: "
+                            "NAMES}, or profile: FILE; Slurm is not left to choose them"),
     };
     return hint[kind];
 }
