@@ -77,7 +77,7 @@ FT_API bool ft_closed_form(const struct ft_device_type *type, size_t n_types,
  *                 (mod n_devices); >= 0
  *   start_s       [n_devices], when the device at position i can begin; >= 0
  *   n_rounds      2 (n_devices - 1) for an all-reduce, n_devices - 1 for a reduce-scatter or an
- *                 all-gather; at least n_devices - 1
+ *                 all-gather; at least n_devices - 1, at most 2^52
  *   end_s         [n_devices], out; overlaps neither input
  *   message       [FT_MESSAGE_SIZE], out on failure; may be NULL
  *
@@ -112,9 +112,8 @@ struct ft_link {
  *   message     [FT_MESSAGE_SIZE], out on failure; may be NULL
  *
  * Exact for both (docs/model.md, "The ring, exactly"), while bandwidths stay as they are. Returns
- * false, leaving end_s untouched, when a value is out of range or memory is short. O(n log n), and
- * O(n n_segments) where latency is longer than a segment's wire time; uses up to 72 bytes a device
- * while it runs.
+ * false, leaving end_s untouched, when a value is out of range or memory is short. O(n log n); uses
+ * up to 72 bytes a device while it runs.
  */
 FT_API bool ft_ring_all_reduce(const struct ft_link *link, const double *start_s, size_t n_devices,
                                double payload_bytes, size_t n_segments, double *end_s,

@@ -11,6 +11,7 @@
 #include "predict/ring_paths.h"
 
 enum { MOST_SEGMENTS = 1 << 20 };
+static const size_t MOST_ROUNDS = (size_t)1 << 52;
 
 static bool check_values(const char *name, const double *value, size_t n, char *message)
 {
@@ -58,6 +59,8 @@ bool ft_ring_rounds(const double *chunk_cost_s, const double *start_s, size_t n_
     if (n_rounds < n_devices - 1)
         return refuse(message, "a collective of %zu devices needs at least %zu rounds (got %zu)",
                       n_devices, n_devices - 1, n_rounds);
+    if (n_rounds > MOST_ROUNDS)
+        return refuse(message, "%zu rounds are too many to count", n_rounds);
     return check_values("chunk_cost_s", chunk_cost_s, n_devices, message) &&
            check_values("start_s", start_s, n_devices, message) && check_length(&ring, message) &&
            (ring_paths_end(ring, end_s) || no_memory(n_devices, message));

@@ -10,7 +10,6 @@
 #include "predict/ring_paths.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 /* Where a path may begin: a corner of the upper hull of all (position, start + lead). */
@@ -53,27 +52,31 @@ static double gap_of_passing(const struct ring_paths *r, size_t position)
     return r->stay_s[r->slowest] - r->pass_s[place(r, position)];
 }
 
-/*
- * How far before position 0 a path may begin: as far as its steps reach. Where a full turn is no
- * gain over staying, no path makes one.
- */
-static size_t farthest_back(const struct ring_paths *r)
+/* What a full turn loses against as many stays on the slowest link; below 0: gains. */
+static double gap_of_a_turn(const struct ring_paths *r)
 {
     double turn_s = 0;
     for (size_t i = 0; i < r->n_devices; i++)
         turn_s += gap_of_passing(r, i);
-    return turn_s < 0 ? SIZE_MAX : r->n_devices - 1;
+    return turn_s;
 }
 
-/* Paths that see the slowest link stay there; they begin at position 0 or before it. */
+/*
+ * Paths that see the slowest link stay there; they begin at position 0 or before it, as far back as
+ * their steps reach. Where a turn gains nothing, none is made; where it gains, all but the last two
+ * that fit are always made.
+ */
 static void follow_slowest(const struct ring_paths *r, double *latest_s)
 {
-    double best_s = r->start_s[r->slowest], lead_s = 0;
-    size_t most_steps = (size_t)r->n_rounds, back = 0, farthest = farthest_back(r);
-    size_t origin = 0;
-    for (size_t i = r->n_devices; i-- > 0;) {
+    size_t n = r->n_devices, most_steps = (size_t)r->n_rounds, origin = 0;
+    double turn_s = gap_of_a_turn(r);
+    size_t farthest = turn_s < 0 ? most_steps : n - 1;
+    size_t turns = turn_s < 0 && most_steps > 2 * n ? most_steps / n - 2 : 0;
+    size_t back = turns * n;
+    double lead_s = -(double)turns * turn_s, best_s = r->start_s[r->slowest] + lead_s;
+    for (size_t i = n; i-- > 0;) {
         for (; back < farthest && back + i < most_steps; back++) {
-            origin = (origin > 0 ? origin : r->n_devices) - 1;
+            origin = (origin > 0 ? origin : n) - 1;
             lead_s -= gap_of_passing(r, origin);
             best_s = later_of(best_s, r->start_s[place(r, origin)] + lead_s);
         }

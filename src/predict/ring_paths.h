@@ -14,14 +14,14 @@ struct ring_paths {
     const double *pass_s;  /* [n_devices], until the next device can send on what it got */
     const double *start_s; /* [n_devices] */
     size_t n_devices;      /* at least 1 */
-    double n_rounds;       /* above n_devices - 2; what is over a whole number is spent staying */
+    double n_rounds;       /* above n_devices - 2, below 2^53; what is over a whole number is spent
+                              staying */
     size_t slowest;        /* for ring_paths.c */
 };
 
 /*
  * end_s[n_devices] = ready(i, n_rounds), exactly; it overlaps no input. False where memory is
- * short, 40 bytes a device. O(n log n), and O(n_rounds) more where a full turn of passes takes
- * longer than n_devices stays on the slowest link.
+ * short, 40 bytes a device. O(n log n), whatever the rounds.
  */
 bool ring_paths_end(struct ring_paths ring, double *end_s);
 

@@ -134,6 +134,22 @@ static void one_device_is_done_when_it_starts(void **state)
     }
 }
 
+/* 5 * 10^10 rounds a phase, nearly all of them whole turns: at once. */
+static void many_segments_are_not_walked(void **state)
+{
+    (void)state;
+    enum { LARGE = 100000, SEGMENTS = 1 << 20 };
+    static struct ft_link link[LARGE];
+    static double start_s[LARGE], end_s[LARGE];
+    for (int i = 0; i < LARGE; i++)
+        link[i] = (struct ft_link){1e9, 1e-3};
+    double segment_s = 0.25e-3, payload_bytes = 1e9 * segment_s * SEGMENTS * (double)LARGE;
+    assert_true(ft_ring_all_reduce(link, start_s, LARGE, payload_bytes, SEGMENTS, end_s, NULL));
+    double phase_s = (double)(LARGE - 1) * SEGMENTS / 2 * (segment_s + 1e-3) + segment_s;
+    for (int i = 0; i < LARGE; i++)
+        assert_true(fabs(end_s[i] - 2 * phase_s) <= 1e-9 * phase_s);
+}
+
 static void nothing_to_send_takes_the_latencies(void **state)
 {
     (void)state;
@@ -189,6 +205,7 @@ int main(void)
         cmocka_unit_test(no_device_ends_before_the_last_has_started),
         cmocka_unit_test(where_it_begins_in_the_ring_does_not_matter),
         cmocka_unit_test(one_device_is_done_when_it_starts),
+        cmocka_unit_test(many_segments_are_not_walked),
         cmocka_unit_test(nothing_to_send_takes_the_latencies),
         cmocka_unit_test(refuses_what_cannot_be),
     };

@@ -251,6 +251,7 @@ static void refuses_what_cannot_be(void **state)
         {{1, 1}, {0, -1e-9}, 2, 2, "start_s of position 1"},
         {{1, 1}, {0, NAN}, 2, 2, "start_s of position 1"},
         {{1e308, 1}, {0, 0}, 2, 2, "too long to count"},
+        {{1, 1}, {0, 0}, 2, SIZE_MAX, "too many to count"},
     };
     for (size_t i = 0; i < sizeof refusal / sizeof *refusal; i++) {
         double end_s[2] = {7, 7};
