@@ -43,7 +43,7 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 bench: build
-	@cmake --build $(BUILD)/gcc --target bench_draw
+	@cmake --build $(BUILD)/gcc --target benches
 	@bench/run $(BUILD)/gcc
 
 accuracy: build
