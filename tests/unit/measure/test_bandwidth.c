@@ -480,6 +480,7 @@ static void leaves_no_process_and_no_output_behind(void **state)
 {
     struct fixture *f = *state;
     write_file(f, "127.0.1.1-127.0.1.2", "hang\n");
+    f->options.patience_s = 2;
     assert_false(measure(f));
     assert_int_equal(rmdir(in_folder(f, "out")), 0);
     assert_int_equal(count_processes(f), 0);
