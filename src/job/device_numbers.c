@@ -69,13 +69,10 @@ static void count_used(struct job_device_type *type)
 }
 
 /* Slots of one host's entries `entry[n]`, all of one name. */
-static void number_slots(struct reading *r, const struct job *job, struct host_entry *entry,
-                         size_t n)
+static void number_slots(struct host_entry *entry, size_t n)
 {
     int slot = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && entry[i].type == entry[i - 1].type)
-            refuse_twice(r, &job->type[entry[i].type], entry[i].name);
         entry[i].host->first_slot = slot;
         if (__builtin_add_overflow(slot, entry[i].host->n_used, &slot))
             slot = 0;
@@ -126,16 +123,22 @@ static bool has_slots(const struct job_device_type *type)
     return type->count > 0 && (type->n_hosts == 0 || used == type->count);
 }
 
-static void assign_slots(struct reading *r, const struct job *job)
+static void refuse_hosts_twice(struct reading *r, const struct job *job,
+                               const struct host_entry *entry, size_t n)
 {
-    size_t n = 0;
-    struct host_entry *entry = device_numbers_hosts(job, &n);
+    for (size_t i = 1; i < n; i++) {
+        if (entry[i].type == entry[i - 1].type && strcmp(entry[i].name, entry[i - 1].name) == 0)
+            refuse_twice(r, &job->type[entry[i].type], entry[i].name);
+    }
+}
+
+static void assign_slots(struct host_entry *entry, size_t n)
+{
     for (size_t i = 0; i < n;) {
         size_t same = same_name(entry + i, n - i);
-        number_slots(r, job, entry + i, same);
+        number_slots(entry + i, same);
         i += same;
     }
-    free(entry);
 }
 
 void device_numbers_assign(struct reading *r, struct job *job)
@@ -148,7 +151,11 @@ void device_numbers_assign(struct reading *r, struct job *job)
         sound = has_slots(&job->type[t]) && sound;
         n_devices += (size_t)job->type[t].count;
     }
-    assign_slots(r, job);
+    size_t n = 0;
+    struct host_entry *entry = device_numbers_hosts(job, &n);
+    refuse_hosts_twice(r, job, entry, n);
+    assign_slots(entry, n);
+    free(entry);
     if (n_devices > MOST_DEVICES)
         reading_refuse_at(r, &job->type[0].place, NULL,
                           "the device types have %zu devices together; at most 10 million can be "
@@ -165,7 +172,10 @@ void device_numbers_count(struct job *job)
         count_used(&job->type[t]);
         job->n_devices += (size_t)job->type[t].count;
     }
-    assign_slots(NULL, job); /* there is nothing to refuse */
+    size_t n = 0;
+    struct host_entry *entry = device_numbers_hosts(job, &n);
+    assign_slots(entry, n);
+    free(entry);
 }
 
 size_t device_numbers_first(const struct job *job, int type)
