@@ -20,7 +20,7 @@ class System:
     order: str = "as-listed"
     model: str = "cnn"
     args: tuple = ()
-    iterations: tuple = (10, 40)
+    iterations: tuple = (8, 27)
 
 
 TWO = {"a": (0.4, 2, 16), "b": (0.2, 2, 16)}
@@ -31,9 +31,9 @@ def across(rate):
 
 
 SYSTEMS = [
-    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}),
-    System("between", "as much sending as computing", "both", TWO, across("150mbit")),
-    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit")),
+    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}, iterations=(10, 40)),
+    System("between", "as much sending as computing", "both", TWO, across("150mbit"), iterations=(10, 40)),
+    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit"), iterations=(10, 40)),
     System("interleaved", "ring order a b a b", "both", TWO, across("100mbit"), order="interleaved"),
     System("asymmetric", "60 Mbit/s one way, 200 the other", "all-reduce", TWO,
            {"*": WITHIN, "a>b": "60mbit", "b>a": "200mbit"}),
@@ -50,5 +50,5 @@ SYSTEMS = [
     System("many-buckets", "transformer, buckets of 0.5 MB", "both", TWO, across("100mbit"),
            model="transformer", args=("--bucket-mb", "0.5")),
     System("resnet18", "ResNet-18, 45 MB of gradients", "all-reduce", {"a": (0.45, 2, 4), "b": (0.3, 2, 4)},
-           {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(5, 20)),
+           {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(4, 13)),
 ]
