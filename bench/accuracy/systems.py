@@ -1,6 +1,6 @@
 """The systems of the accuracy benchmark: hosts by type with their share of a core, links, and what trains on them.
 
-Each differs from `BASE` in what it names. `types` is {name: (share of a core, devices, mini-batch)}; a type of two
+`types` is {name: (share of a core, devices, mini-batch)}; a type of two
 devices has two hosts more, on which its sub-system is measured, so that no host is both measured and forecast; a larger
 type is measured on two of its own. All shares that are busy at the same time come to less than 1.6 of two cores.
 """
