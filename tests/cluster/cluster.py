@@ -220,10 +220,12 @@ class Cluster:
                 self._wires.set_down(host, interface)
 
     def reconnect(self, host):
-        """Mend all wires of a host that was cut off."""
+        """Mend all wires of a host that was cut off, and wait until it is reached again: neighbours that had given it up
+        ask anew, which takes a moment."""
         self.link_up(host, CONTROL)
         for interface in self.all_counters(host):
             self._wires.set_up(host, interface)
+        secure_shell.wait_for(self._place, self.host(host), self.subnet)
 
     def processes(self, host):
         """{pid: command line} of what runs on a host, without the cluster's own daemons."""

@@ -76,8 +76,12 @@ def start(place, hosts, subnet):
     for host in hosts:
         start_daemon(place, host.name, "sshd", "/usr/sbin/sshd", "-D", "-e", "-f", place.host(host.name, "sshd_config"))
     for host in hosts:
-        log = log_path(place, host.name, "sshd")
-        wait_until(lambda host=host: listens(host.address(subnet)), 30, f"sshd on {host.name}", log)
+        wait_for(place, host, subnet)
+
+
+def wait_for(place, host, subnet):
+    """Wait until a host's sshd answers."""
+    wait_until(lambda: listens(host.address(subnet)), 30, f"sshd on {host.name}", log_path(place, host.name, "sshd"))
 
 
 def listens(address):
