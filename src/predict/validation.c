@@ -68,11 +68,11 @@ static double communicating_s(const struct profile *profile)
     double sum_s = 0, until_s = 0;
     for (size_t i = 0; i < profile->n_buckets; i++) {
         const struct bucket *bucket = &profile->bucket[i];
-        if (bucket->done_s.n == 0 || bucket->ready_s.n == 0)
+        if (!bucket->done.known || !bucket->ready.known)
             return -1;
-        double from_s = fmax(bucket->ready_s.mean, until_s);
-        sum_s += fmax(0, bucket->done_s.mean - from_s);
-        until_s = fmax(until_s, bucket->done_s.mean);
+        double from_s = fmax(bucket->ready.stats.mean, until_s);
+        sum_s += fmax(0, bucket->done.stats.mean - from_s);
+        until_s = fmax(until_s, bucket->done.stats.mean);
     }
     return profile->n_buckets ? sum_s : -1;
 }

@@ -62,6 +62,12 @@ static bool check_ranks(const struct record_window *w, const struct record_itera
     return true;
 }
 
+static struct samples known_times(double *value, size_t n)
+{
+    return n ? (struct samples){.known = true, .value = value, .stats = stats_of(value, n)}
+             : (struct samples){0};
+}
+
 /* Times since the start of backward that are known, of bucket `b` in all iterations of the set. */
 static void collect_times(struct arena *arena, const struct record_window *w,
                           const struct record_iteration *set, size_t b, struct bucket *bucket)
@@ -77,10 +83,8 @@ static void collect_times(struct arena *arena, const struct record_window *w,
         if (it->bucket[b].done_s >= 0)
             done_s[n_done++] = it->bucket[b].done_s;
     }
-    bucket->ready_s = stats_of(ready_s, n_ready);
-    bucket->done_s = stats_of(done_s, n_done);
-    bucket->ready_sample_s = n_ready > 0 ? ready_s : NULL;
-    bucket->done_sample_s = n_done > 0 ? done_s : NULL;
+    bucket->ready = known_times(ready_s, n_ready);
+    bucket->done = known_times(done_s, n_done);
 }
 
 bool merge_buckets(struct arena *arena, const struct record_window *w, struct merge_notes *notes,

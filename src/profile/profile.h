@@ -3,7 +3,7 @@
  * each device sent.
  *
  * docs/formats.md, "The profile" (foretrain.profile/1). Read and written as JSON; samples of
- * operators and buckets go to a file beside it.
+ * operators go to a file beside it.
  */
 #ifndef FORETRAIN_PROFILE_PROFILE_H
 #define FORETRAIN_PROFILE_PROFILE_H
@@ -43,10 +43,7 @@ struct samples {
 struct bucket {
     double bytes;      /* of gradients */
     double wire_bytes; /* handed to the collective */
-    struct stats ready_s,
-        done_s; /* since the start of the synchronised backward; done_s.n = 0: unknown */
-    double *ready_sample_s, *done_sample_s; /* [ready_s.n], [done_s.n], device by device; NULL: not
-                                               kept. profile_read leaves them in their file */
+    struct samples ready, done; /* seconds since the start of the synchronised backward */
 };
 
 struct profile_operator {
@@ -138,7 +135,7 @@ bool profile_read(struct arena *arena, const char *path, struct profile *profile
 bool profile_parse(struct arena *arena, const char *text, size_t length, const char *file,
                    struct profile *profile, struct error *e);
 
-/* Writes `path` and, where operators or buckets have samples, `path` with ".samples.json" instead
+/* Writes `path` and, where operators have samples, `path` with ".samples.json" instead
  * of ".json". */
 bool profile_write(const char *path, const struct profile *profile, struct error *e);
 

@@ -271,17 +271,11 @@ static const struct field bucket_field[] = {
     {"done_s", FIELD_ELSEWHERE, false, 0, 0},
 };
 
-/* Times that may be left out: n = 0 stands for that, so that given ones count at least once. */
-static bool read_bucket_time(struct arena *arena, const struct node *node, struct stats *stats,
+static bool read_bucket_time(struct arena *arena, const struct node *node, struct samples *samples,
                              struct error *e)
 {
-    if (!node->json)
-        return true;
-    if (!read_stats(arena, node, stats, e))
-        return false;
-    if (stats->n == 0)
-        stats->n = 1;
-    return true;
+    return !node->json ||
+           (node_expect(node, JSON_OBJECT, e) && read_samples(arena, node, samples, e));
 }
 
 static bool read_bucket(struct arena *arena, const struct node *node, void *out, struct error *e)
@@ -290,8 +284,8 @@ static bool read_bucket(struct arena *arena, const struct node *node, void *out,
     struct node ready = node_member(node, "ready_s"), done = node_member(node, "done_s");
     bucket->wire_bytes = -1;
     if (!read_object(arena, node, bucket_field, COUNT(bucket_field), bucket, e) ||
-        !read_bucket_time(arena, &ready, &bucket->ready_s, e) ||
-        !read_bucket_time(arena, &done, &bucket->done_s, e))
+        !read_bucket_time(arena, &ready, &bucket->ready, e) ||
+        !read_bucket_time(arena, &done, &bucket->done, e))
         return false;
     if (bucket->wire_bytes < 0)
         bucket->wire_bytes = bucket->bytes;

@@ -39,8 +39,10 @@ static void add_stats_members(struct json_text *out, const struct stats *stats)
     json_text_number(out, "max", stats->max);
 }
 
-static void add_stage(struct json_text *out, const char *key, const struct samples *samples)
+static void add_known(struct json_text *out, const char *key, const struct samples *samples)
 {
+    if (!samples->known)
+        return;
     if (samples->value)
         json_text_open(out, key, '{');
     else
@@ -54,10 +56,8 @@ static void add_stage(struct json_text *out, const char *key, const struct sampl
 static void add_stages(struct json_text *out, const struct profile *p)
 {
     json_text_open(out, "stages", '{');
-    for (int i = 0; i < N_STAGES; i++) {
-        if (p->stage[i].known)
-            add_stage(out, stage_key((enum stage)i), &p->stage[i]);
-    }
+    for (int i = 0; i < N_STAGES; i++)
+        add_known(out, stage_key((enum stage)i), &p->stage[i]);
     json_text_close(out, '{');
 }
 
@@ -129,15 +129,6 @@ static void add_all_reduce(struct json_text *out, const struct profile *p)
     json_text_close(out, '{');
 }
 
-static void add_stats(struct json_text *out, const char *key, const struct stats *stats)
-{
-    if (stats->n == 0)
-        return;
-    json_text_open_row(out, key, '{');
-    add_stats_members(out, stats);
-    json_text_close(out, '{');
-}
-
 static void add_buckets(struct json_text *out, const struct profile *p)
 {
     if (p->n_buckets == 0)
@@ -147,8 +138,8 @@ static void add_buckets(struct json_text *out, const struct profile *p)
         json_text_open(out, NULL, '{');
         json_text_number(out, "bytes", p->bucket[i].bytes);
         json_text_number(out, "wire_bytes", p->bucket[i].wire_bytes);
-        add_stats(out, "ready_s", &p->bucket[i].ready_s);
-        add_stats(out, "done_s", &p->bucket[i].done_s);
+        add_known(out, "ready_s", &p->bucket[i].ready);
+        add_known(out, "done_s", &p->bucket[i].done);
         json_text_close(out, '{');
     }
     json_text_close(out, '[');
@@ -299,27 +290,8 @@ static bool ops_have_samples(const struct profile_operator *op, size_t n)
 
 static bool has_bulky_samples(const struct profile *p)
 {
-    for (size_t i = 0; i < p->n_buckets; i++) {
-        if (p->bucket[i].ready_sample_s || p->bucket[i].done_sample_s)
-            return true;
-    }
     return ops_have_samples(p->forward_op, p->n_forward_ops) ||
            ops_have_samples(p->backward_op, p->n_backward_ops);
-}
-
-static void add_bucket_samples(struct json_text *out, const struct profile *p)
-{
-    json_text_open(out, "buckets", '[');
-    for (size_t i = 0; i < p->n_buckets; i++) {
-        const struct bucket *b = &p->bucket[i];
-        json_text_open(out, NULL, '{');
-        if (b->ready_sample_s)
-            json_text_numbers(out, "ready_s", b->ready_sample_s, b->ready_s.n);
-        if (b->done_sample_s)
-            json_text_numbers(out, "done_s", b->done_sample_s, b->done_s.n);
-        json_text_close(out, '{');
-    }
-    json_text_close(out, '[');
 }
 
 static void add_operator_samples(struct json_text *out, const char *key,
@@ -344,7 +316,6 @@ static bool write_samples(const char *path, const struct profile *p, struct erro
     json_text_open(&json, NULL, '{');
     json_text_string(&json, "format", SAMPLES_FORMAT);
     json_text_string(&json, "device_type", p->device_type);
-    add_bucket_samples(&json, p);
     add_operator_samples(&json, "forward", p->forward_op, p->n_forward_ops);
     add_operator_samples(&json, "backward", p->backward_op, p->n_backward_ops);
     json_text_close(&json, '{');

@@ -168,8 +168,8 @@ static void print_buckets(const struct profile *p, struct text *out)
         grid_add(&grid, "%zu", i);
         add_bytes(&grid, bucket->bytes);
         add_bytes(&grid, bucket->wire_bytes);
-        add_mean(&grid, &bucket->ready_s);
-        add_mean(&grid, &bucket->done_s);
+        add_mean(&grid, &bucket->ready.stats);
+        add_mean(&grid, &bucket->done.stats);
     }
     text_add(out, "\n");
     grid_print(&grid, out);

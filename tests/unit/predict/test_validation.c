@@ -62,7 +62,7 @@ static void buckets_under_way_at_once_count_once(void **state)
     struct validated c;
     validated_make(&c, VALIDATED_DEVICES VALIDATED_LINKS, 1);
     assert_value(&c.v.type[1].stage[VALIDATION_ALL_REDUCE], 3, 2.5);
-    c.bucket[1].done_s.n = 0;
+    c.bucket[1].done.known = false;
     assert_true(validated_try(&c, 1));
     assert_false(c.v.type[1].stage[VALIDATION_ALL_REDUCE].measured_known);
     assert_true(c.v.type[1].stage[VALIDATION_ALL_REDUCE].forecast_known);

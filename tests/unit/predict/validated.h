@@ -24,9 +24,10 @@ struct validated {
     "network: {links: [{between: [a, a], bandwidth: 80 Mbit/s}, "                                  \
     "{between: [a, b], bandwidth: 16 Mbit/s}]}\n"
 
-static inline struct stats validated_mean(double mean)
+static inline struct samples validated_mean(double mean)
 {
-    return (struct stats){.n = 10, .mean = mean, .min = mean, .max = mean};
+    return (struct samples){.known = true,
+                            .stats = {.n = 10, .mean = mean, .min = mean, .max = mean}};
 }
 
 /* A type's share of a full run whose step takes `step_s`. */
@@ -55,8 +56,8 @@ static inline void validated_start(struct validated *c, const char *yaml, size_t
     c->cluster.profile[1] = cluster_profile("b", 16, 0.2, 0.02, 0);
     c->cluster.profile[1].n_devices = c->cluster.profile[1].ring_devices = 1;
     cluster_forecast(&c->cluster);
-    c->bucket[0] = (struct bucket){.ready_s = validated_mean(1), .done_s = validated_mean(2)};
-    c->bucket[1] = (struct bucket){.ready_s = validated_mean(1.5), .done_s = validated_mean(3.5)};
+    c->bucket[0] = (struct bucket){.ready = validated_mean(1), .done = validated_mean(2)};
+    c->bucket[1] = (struct bucket){.ready = validated_mean(1.5), .done = validated_mean(3.5)};
     for (size_t r = 0; r < n; r++) {
         double step_s = 4 + 0.4 * (double)r;
         c->profile[r][0] = validated_profile(c, "a", 3, step_s);

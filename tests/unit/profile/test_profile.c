@@ -259,13 +259,15 @@ static struct profile full_profile(void)
         {"conv1", "Conv2d", "relu", "16x3x32x32", "16x64x16x16", 9408},
         {"fc", "Linear", NULL, NULL, NULL, 10}};
     bucket[0] = (struct bucket){.bytes = 100, .wire_bytes = 50};
-    bucket[0].ready_s = stats_of(ready_sample, 2);
-    bucket[0].ready_sample_s = ready_sample;
+    bucket[0].ready =
+        (struct samples){.known = true, .value = ready_sample, .stats = stats_of(ready_sample, 2)};
     bucket[1] = (struct bucket){.bytes = 7, .wire_bytes = 7};
     forward[0] = (struct profile_operator){
         .index = 3, .name = "aten::conv2d", .time_s = {.n = 20, .mean = 0.1, .sd = 0.01}};
     backward[0] = (struct profile_operator){.index = 0, .name = "b"};
     backward[0].time_s = stats_of(forward_sample, 4);
+    backward[0].time_sample_s = forward_sample;
+    backward[0].n_time_samples = 4;
     struct profile p = {.device_type = "fast \xc3\xa9",
                         .note = "n",
                         .date = "2026-11-29T12:00:00Z",
@@ -349,8 +351,9 @@ static void keeps_every_value_through_a_file(void **state)
     assert_true(forward->stats.mean == p.stage[STAGE_FORWARD].stats.mean);
     assert_true(forward->stats.sd == p.stage[STAGE_FORWARD].stats.sd);
     assert_float_equal(forward->value[1], 1.0 / 3, 1e-9);
-    assert_int_equal(q->bucket[0].ready_s.n, 2);
-    assert_int_equal(q->bucket[1].ready_s.n, 0);
+    assert_int_equal(q->bucket[0].ready.stats.n, 2);
+    assert_true(q->bucket[0].ready.value[1] == 0.75);
+    assert_false(q->bucket[1].ready.known);
     assert_true(q->collective[0].span_s == 0.001 && q->collective[1].span_s == -1);
     assert_null(q->layer[1].activation);
     assert_string_equal(q->input[0].key, "model");
@@ -360,7 +363,7 @@ static void keeps_every_value_through_a_file(void **state)
     assert_true(file_read(&f->arena, path_join(&f->arena, folder, q->samples_file), 4096, &bulky,
                           NULL, &f->error));
     assert_non_null(strstr(bulky, "foretrain.samples/1"));
-    assert_non_null(strstr(bulky, "0.5, 0.75"));
+    assert_non_null(strstr(bulky, "0.125, 0.333333333, 0.25"));
     assert_true(file_remove_tree(folder, &f->error));
 }
 

@@ -34,8 +34,8 @@ static void a_full_profile_shows_all_it_holds(void **state)
     p.interface_bytes = 4.2e6;
     p.bucket = (struct bucket[]){{.bytes = 1e6,
                                   .wire_bytes = 5e5,
-                                  .ready_s = {.n = 1, .mean = 0.007},
-                                  .done_s = {.n = 1, .mean = 0.057}},
+                                  .ready = {.known = true, .stats = {.n = 1, .mean = 0.007}},
+                                  .done = {.known = true, .stats = {.n = 1, .mean = 0.057}}},
                                  {.bytes = 3e6, .wire_bytes = 3e6}};
     p.n_buckets = 2;
     p.forward_op = (struct profile_operator[]){
