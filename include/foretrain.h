@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -189,6 +190,52 @@ struct ft_timeline_step {
  */
 FT_API bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                              char *message);
+
+/* Steps that were measured of one device type. */
+struct ft_timeline_samples {
+    const struct ft_timeline_type *step; /* [n_iterations * n_together], iteration by iteration;
+                                            the ceilings are those of the timeline's type */
+    size_t n_iterations;                 /* at least 1 */
+    size_t n_together;                   /* devices that were measured side by side; at least 1 */
+    const double *load_s; /* [n_loads], intervals at which a loader beside the steps delivers; NULL
+                             with 0: as the type's load_s, each time */
+    size_t n_loads;
+};
+
+/*
+ * Steps with times as they were measured: for each step the devices of a type, `n_together` at a
+ * time by position, take those of an iteration drawn at random, so that what devices have in common
+ * stays in common (docs/model.md, "Spread").
+ *
+ *   samples       [timeline->n_types]
+ *   n_prefetched  mini-batches that loaders beside the steps make ahead; at least 1
+ *   step_s        [n_steps], out: what each step took, the mean over devices
+ *
+ * The same seed gives the same steps. Fails as ft_timeline_step. O(n_steps * buckets * n log n).
+ */
+FT_API bool ft_timeline_spread(const struct ft_timeline *timeline,
+                               const struct ft_timeline_samples *samples, double n_prefetched,
+                               size_t n_steps, uint64_t seed, double *step_s, char *message);
+
+/* What a device sends at the most, and what that was found from. */
+struct ft_ceilings {
+    double busy_Bps, idle_Bps; /* INFINITY: the link was the limit */
+    double step_s;             /* mean step of the sub-system with them */
+};
+
+/*
+ * The ceilings with which a sub-system's own buckets are done when they were (docs/model.md, "The
+ * ceilings").
+ *
+ *   timeline  the sub-system's ring of one type, n_together devices; its ceilings do not count
+ *   samples   [1], its steps in the order in which they were measured
+ *   done_s    [n_buckets], when each bucket was done, from the begin of backward; the mean
+ *
+ * Fails as ft_timeline_step, or where there is no bucket or no ring.
+ */
+FT_API bool ft_timeline_fit(const struct ft_timeline *timeline,
+                            const struct ft_timeline_samples *samples, const double *done_s,
+                            struct ft_ceilings *ceilings, char *message);
 
 /* How the training data goes over the devices of each type. */
 struct ft_share {

@@ -20,7 +20,7 @@ class System:
     order: str = "as-listed"
     model: str = "cnn"
     args: tuple = ()
-    iterations: tuple = (8, 27)
+    iterations: tuple = (10, 40)
 
 
 TWO = {"a": (0.4, 2, 16), "b": (0.2, 2, 16)}
@@ -31,9 +31,9 @@ def across(rate):
 
 
 SYSTEMS = [
-    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}, iterations=(10, 40)),
-    System("between", "as much sending as computing", "both", TWO, across("150mbit"), iterations=(10, 40)),
-    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit"), iterations=(10, 40)),
+    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}),
+    System("between", "as much sending as computing", "both", TWO, across("150mbit")),
+    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit")),
     System("interleaved", "ring order a b a b", "both", TWO, across("100mbit"), order="interleaved"),
     System("asymmetric", "60 Mbit/s one way, 200 the other", "all-reduce", TWO,
            {"*": WITHIN, "a>b": "60mbit", "b>a": "200mbit"}),
@@ -42,7 +42,7 @@ SYSTEMS = [
     System("batches", "unequal mini-batches", "computing", {"a": (0.4, 2, 24), "b": (0.2, 2, 12)}, across("150mbit")),
     System("three-types", "three types", "both", {"a": (0.35, 2, 16), "b": (0.2, 2, 16), "c": (0.12, 2, 8)},
            {"*": "200mbit", "a-c": "100mbit"}),
-    System("eight", "eight devices", "both", {"a": (0.25, 4, 16), "b": (0.14, 4, 16)}, across("150mbit")),
+    System("eight", "eight devices", "both", {"a": (0.22, 4, 16), "b": (0.11, 4, 16)}, across("150mbit")),
     System("loading", "pictures that are costly to load", "loading", TWO, {"*": WITHIN},
            args=("--scale", "12")),
     System("one-bucket", "transformer, one bucket", "both", TWO, across("100mbit"),
@@ -50,5 +50,12 @@ SYSTEMS = [
     System("many-buckets", "transformer, buckets of 0.5 MB", "both", TWO, across("100mbit"),
            model="transformer", args=("--bucket-mb", "0.5")),
     System("resnet18", "ResNet-18, 45 MB of gradients", "all-reduce", {"a": (0.45, 2, 4), "b": (0.3, 2, 4)},
-           {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(4, 13)),
+           {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(5, 19)),
+    System("loader-beside", "costly pictures, one loader worker", "loading", TWO, {"*": WITHIN},
+           args=("--scale", "12", "--workers", "1")),
+    System("small-batches", "few samples, much to send", "all-reduce", {"a": (0.4, 2, 4), "b": (0.2, 2, 4)}, across("200mbit")),
+    System("five", "five devices, three types", "both", {"a": (0.3, 2, 16), "b": (0.2, 2, 12), "c": (0.15, 1, 8)},
+           {"*": "250mbit", "a-c": "120mbit"}),
+    System("six", "six devices, interleaved", "both", {"a": (0.3, 3, 12), "b": (0.15, 3, 12)}, across("120mbit"),
+           order="interleaved", model="transformer", args=("--bucket-mb", "1")),
 ]

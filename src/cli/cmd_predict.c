@@ -19,7 +19,7 @@ const struct command command_predict = {
     .help = "Uses the profiles that the job gives (devices.TYPE.profile) or that were measured "
             "into the "
             "run's folder, and the network that the job gives or that was measured.",
-    .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_QUIET | OPTION_OUTPUT,
+    .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_QUIET | OPTION_OUTPUT | OPTION_MODEL,
     .min_args = 1,
     .max_args = 1,
     .run = run,

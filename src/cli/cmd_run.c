@@ -26,7 +26,7 @@ const struct command command_run = {
             "was stopped goes on "
             "where it stopped, and what changed in the job is measured again.",
     .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_AGAIN | OPTION_PARALLEL |
-               OPTION_QUIET | OPTION_OUTPUT,
+               OPTION_QUIET | OPTION_OUTPUT | OPTION_MODEL,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -91,9 +91,9 @@ static bool forecast_both(struct validate *v, struct error *e)
         return false;
     workspace_keep_forecast(v->w, &whole);
     v->forecast = whole;
-    return !v->system.smaller ||
-           (workspace_network(v->w, &network, e) &&
-            forecast_make(&v->w->arena, &v->system.job, v->profile, network, &v->forecast, e));
+    return !v->system.smaller || (workspace_network(v->w, &network, e) &&
+                                  forecast_make(&v->w->arena, &v->system.job, v->profile, network,
+                                                v->w->model, &v->forecast, e));
 }
 
 static bool write_forecast(struct validate *v, struct error *e)
@@ -222,7 +222,7 @@ const struct command command_validate = {
             "where nothing changed in the job or its profiles; --again repeats the full run, not "
             "the sub-systems. Everything is kept in RUN/validate.",
     .accepts = OPTION_RUN | OPTION_JSON | OPTION_AGAIN | OPTION_PARALLEL | OPTION_QUIET |
-               OPTION_OUTPUT | OPTION_RUNS,
+               OPTION_OUTPUT | OPTION_RUNS | OPTION_MODEL,
     .min_args = 1,
     .max_args = 1,
     .run = run,

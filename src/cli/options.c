@@ -45,6 +45,8 @@ static const struct {
      offsetof(struct options, parallel)},
     {{"runs", 'R', "N", 0, "Run the full system N times (default: 1)", 0},
      offsetof(struct options, runs)},
+    {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
+     offsetof(struct options, model)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 

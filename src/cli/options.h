@@ -19,14 +19,15 @@ enum option_bit {
     OPTION_PLAN = 1 << 11,
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
+    OPTION_MODEL = 1 << 14,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
     bool json, csv, quiet, again, force, print_python, together, plan, parallel;
-    const char *pairs, *seconds, *runs; /* as written, or NULL */
-    const char *output;                 /* or NULL */
-    char **args;                        /* [n_args], the words that are no options */
+    const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
+    const char *output;                         /* or NULL */
+    char **args;                                /* [n_args], the words that are no options */
     int n_args;
 };
 

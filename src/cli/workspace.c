@@ -31,10 +31,23 @@ static void status(void *self, const char *text)
     console_status(text);
 }
 
+static bool read_model(const struct options *options, enum forecast_model *model, struct error *e)
+{
+    const char *closed_form = forecast_model_name(MODEL_CLOSED_FORM);
+    *model = MODEL_TIMELINE;
+    if (!options->model || strcmp(options->model, forecast_model_name(MODEL_TIMELINE)) == 0)
+        return true;
+    *model = MODEL_CLOSED_FORM;
+    if (strcmp(options->model, closed_form) == 0)
+        return true;
+    error_set(e, ERROR_USAGE, "--model is timeline or %s (got '%s')", closed_form, options->model);
+    return false;
+}
+
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e)
 {
     *w = (struct workspace){.progress = {NULL, say, warn, status, console_interrupt_flag()}};
-    if (!job_load(&w->arena, options->args[0], &w->job, e))
+    if (!read_model(options, &w->model, e) || !job_load(&w->arena, options->args[0], &w->job, e))
         return false;
     w->run = options->run ? options->run : path_join(&w->arena, "runs", w->job.name);
     return true;
@@ -187,7 +200,7 @@ bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct e
     }
     struct network *network = NULL;
     return workspace_network(w, &network, e) &&
-           forecast_make(&w->arena, &w->job, profile, network, forecast, e);
+           forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
 }
 
 /* A folder that cannot be written to, such as somebody else's, takes no forecast away. */

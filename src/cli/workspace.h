@@ -18,6 +18,7 @@ struct workspace {
     struct arena arena; /* everything below lives here */
     struct job job;
     const char *run; /* the run's folder; it need not exist */
+    enum forecast_model model;
     struct progress progress;
 };
 

@@ -5,6 +5,11 @@
 
 #include "predict/parts.h"
 
+const char *forecast_model_name(enum forecast_model model)
+{
+    return model == MODEL_TIMELINE ? "timeline" : "closed-form";
+}
+
 struct place forecast_place(const struct job *job, int type)
 {
     struct place place = job->type[type].place;
@@ -28,7 +33,7 @@ static bool read_stages(const struct job *job, const struct profile *profile,
     return false;
 }
 
-/* The closed form over the job's ring, into `f->device` and `f->step`. */
+/* The closed form over the job's ring, into `f->device` and `f->closed_form`. */
 static bool forecast_ring(struct arena *arena, const struct job *job, struct forecast *f,
                           struct error *e)
 {
@@ -45,7 +50,7 @@ static bool forecast_ring(struct arena *arena, const struct job *job, struct for
     }
     f->device = ARENA_ARRAY(arena, n, struct ft_device_forecast);
     struct ft_ring ring = {n, type_at, bandwidth_Bps, f->payload_bytes};
-    if (ft_closed_form(type, (size_t)job->n_types, &ring, f->device, &f->step, message))
+    if (ft_closed_form(type, (size_t)job->n_types, &ring, f->device, &f->closed_form, message))
         return true;
     error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
     return false;
@@ -69,28 +74,52 @@ static void sum_up_types(const struct job *job, struct forecast *f)
 
 static const char *deciding_stage(const struct job *job, const struct forecast *f)
 {
-    size_t i = f->step.deciding;
+    size_t i = f->closed_form.deciding;
     const struct type_forecast *type = &f->type[job_device_type(job, job_ring_device(job, i))];
     double computing_s = type->forward_s + type->unsynced_s + type->first_backward_s;
-    if (f->step.load_decides)
+    if (f->closed_form.load_decides)
         return "loading";
     return f->n_devices > 1 && f->device[i].ring_s >= computing_s ? "all-reduce" : "computing";
 }
 
-static void say_what_decides(struct arena *arena, const struct job *job, struct forecast *f)
+/* The closed form's word on what decides, and its step; the timeline's replace them. */
+static void take_closed_form(const struct job *job, struct forecast *f)
 {
-    size_t i = f->step.deciding, n = f->n_devices;
+    f->model = MODEL_CLOSED_FORM;
+    f->step_s = f->closed_form.step_s;
+    f->deciding = f->closed_form.deciding;
+    f->deciding_stage = deciding_stage(job, f);
+}
+
+static bool take_timeline(struct arena *arena, const struct job *job, const struct profile *profile,
+                          const struct network *network, struct forecast *f,
+                          struct warnings *warnings, struct error *e)
+{
+    if (!forecast_timeline(arena, job, profile, network, f, warnings, e))
+        return false;
+    if (f->timeline.known) {
+        f->model = MODEL_TIMELINE;
+        f->step_s = f->timeline.step_s.mean;
+    } else {
+        warn(warnings, "this is the closed form, since the timeline cannot be computed: %s.",
+             f->timeline.why_not);
+    }
+    return true;
+}
+
+static void name_what_decides(struct arena *arena, const struct job *job, struct forecast *f)
+{
+    size_t i = f->deciding, n = f->n_devices;
     f->deciding_device = job_device_name(arena, job, job_ring_device(job, i));
     if (n > 1)
         f->deciding_next = job_device_name(arena, job, job_ring_device(job, (i + 1) % n));
     f->deciding_link = f->link[i];
-    f->deciding_stage = deciding_stage(job, f);
 }
 
 static bool check_step(const struct job *job, const struct forecast *f, struct error *e)
 {
     const double shortest_s = 1e-12;
-    if (f->step.step_s >= shortest_s)
+    if (f->step_s >= shortest_s)
         return true;
     error_set(e, ERROR_INPUT, "%s: no stage takes any time; there is nothing to forecast",
               job->file ? job->file : "job");
@@ -98,12 +127,12 @@ static bool check_step(const struct job *job, const struct forecast *f, struct e
 }
 
 bool forecast_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                   const struct network *network, struct forecast *forecast, struct error *e)
+                   const struct network *network, enum forecast_model model,
+                   struct forecast *forecast, struct error *e)
 {
     size_t n_types = (size_t)job->n_types;
     struct warnings warnings = {.arena = arena};
     struct forecast f = {.name = job->name,
-                         .model = "closed-form",
                          .n_devices = job->n_devices,
                          .type = ARENA_ARRAY(arena, n_types, struct type_forecast),
                          .n_types = job->n_types,
@@ -112,16 +141,20 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
         forecast_warn_profile(job, t, &profile[t], &warnings);
     if (!read_stages(job, profile, f.type, e) ||
         !forecast_payload(job, profile, f.type, &f.payload_bytes, &warnings, e) ||
-        !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e) ||
-        !check_step(job, &f, e))
+        !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e))
         return false;
     forecast_warn_strangers(arena, job, network, &warnings);
     sum_up_types(job, &f);
-    say_what_decides(arena, job, &f);
+    take_closed_form(job, &f);
+    if ((model == MODEL_TIMELINE &&
+         !take_timeline(arena, job, profile, network, &f, &warnings, e)) ||
+        !check_step(job, &f, e))
+        return false;
+    name_what_decides(arena, job, &f);
     forecast_warn_links(arena, job, &f, &warnings);
     if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
         return false;
-    forecast_self(arena, job, profile, network, f.type, &warnings);
+    forecast_self(arena, job, profile, network, &f, &warnings);
     f.warning = warnings_sentences(&warnings);
     f.n_warnings = warnings.n;
     *forecast = f;

@@ -15,6 +15,27 @@
 #include "network/network.h"
 #include "profile/profile.h"
 
+enum forecast_model { MODEL_TIMELINE, MODEL_CLOSED_FORM };
+
+/* "timeline", "closed-form". */
+const char *forecast_model_name(enum forecast_model model);
+
+/* A mean, and between what a share of 10 and of 90 % lie below; low = high = mean where the
+ * spread is not known. */
+struct span {
+    double mean, low, high;
+};
+
+/* What the timeline says of the whole. */
+struct timeline_forecast {
+    bool known;
+    const char *why_not;
+    bool spread_known;  /* every type has the samples of its steps */
+    struct span step_s; /* of single steps */
+    size_t n_steps;     /* that were drawn */
+    double mean_error;  /* of the mean step, relative: for how few iterations were measured */
+};
+
 /* One device type in the forecast. */
 struct type_forecast {
     const char *name;
@@ -23,8 +44,13 @@ struct type_forecast {
     double batch; /* samples per device and step: batch times micro-batches */
     double load_s, forward_s, unsynced_s,
         first_backward_s; /* L; F without unsynced backward; accumulation's backward; B1 */
-    double ring_s;        /* the largest T_ring of its devices */
-    double step_s;        /* the largest T(i) of its devices */
+    /* For the timeline; known where that is: */
+    double backward_s, optimizer_s, rest_s;
+    struct ft_ceilings ceilings; /* INFINITY: none known, or the link was the limit */
+    const char *why_no_ceilings; /* NULL: they were fitted */
+    double own_step_s;           /* of the type's own sub-system, by the timeline; 0: not known */
+    double ring_s;               /* the largest T_ring of its devices */
+    double step_s;               /* the largest T(i) of its devices */
     double samples_per_s; /* of one device: its share of an epoch over the epoch's time; batch over
                              step where the epoch is not known */
     double bytes_sent;    /* D as measured */
@@ -40,11 +66,15 @@ struct type_forecast {
 };
 
 struct forecast {
-    const char *name;  /* of the job */
-    const char *model; /* "closed-form" */
+    const char *name;          /* of the job */
+    enum forecast_model model; /* by which step_s and all that follows are */
     size_t n_devices;
     double payload_bytes; /* S: mean over the sub-systems */
-    struct ft_step_forecast step;
+    double step_s;
+    struct ft_step_forecast closed_form;
+    struct timeline_forecast timeline;
+    size_t deciding;       /* ring position */
+    double step_without_s; /* timeline: the step were it not for what decides */
     const char *deciding_device,
         *deciding_next;         /* names: the device that decides, and the one it sends to */
     const char *deciding_stage; /* "loading", "all-reduce" or "computing"; deciding_next is NULL in
@@ -54,8 +84,9 @@ struct forecast {
     const char *why_no_epoch;
     struct ft_epoch_forecast epoch;
     double epochs, epoch_s, total_s;
-    double samples_per_s;       /* of the whole system; 0 where samples are not known */
-    double total_samples;       /* per epoch; 0 unknown */
+    struct span epoch_span_s, total_span_s; /* of the means over an epoch, and over all */
+    double samples_per_s;                   /* of the whole system; 0 where samples are not known */
+    double total_samples;                   /* per epoch; 0 unknown */
     double sample_bytes;        /* the size by which bytes and samples meet; 0 unknown */
     const char *sample_basis;   /* where that size is from: "given", "size / samples", "mean of the
                                    profiles"; NULL where unknown */
@@ -69,7 +100,8 @@ struct forecast {
 };
 
 /*
- * Forecasts a job by the closed form.
+ * Forecasts a job by `model`, and by the closed form beside it. Where the profiles do not hold what
+ * the timeline needs, the forecast is the closed form's, and `timeline.why_not` says why.
  *
  *   profile  [job->n_types], in the order of the job's types
  *   network  or NULL where the job's classes say all
@@ -77,9 +109,10 @@ struct forecast {
  * Fails naming the type and the value that is missing or does not fit (sub-systems whose S differ
  * by more than 1 %, a profile of another batch, unknown bytes, a link without a value, a training
  * set whose size does not come to samples). Where the job gives no size of the training set there
- * is a step and no epoch: `why_no_epoch`. O(n_devices).
+ * is a step and no epoch: `why_no_epoch`. O(n_devices log n_devices).
  */
 bool forecast_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                   const struct network *network, struct forecast *forecast, struct error *e);
+                   const struct network *network, enum forecast_model model,
+                   struct forecast *forecast, struct error *e);
 
 #endif

@@ -36,9 +36,17 @@ bool forecast_payload(const struct job *job, const struct profile *profile,
                       struct type_forecast *type, double *payload_bytes, struct warnings *warnings,
                       struct error *e);
 
-/* Each sub-system's own step, forecast and measured. */
+/*
+ * The timeline's step, and what decides it, from a forecast that has its types' stages, links and
+ * closed form; `timeline.why_not` where it is not known. Each type's own sub-system as well.
+ */
+bool forecast_timeline(struct arena *arena, const struct job *job, const struct profile *profile,
+                       const struct network *network, struct forecast *forecast,
+                       struct warnings *warnings, struct error *e);
+
+/* Each sub-system's own step, by the forecast's model, and measured. */
 void forecast_self(struct arena *arena, const struct job *job, const struct profile *profile,
-                   const struct network *network, struct type_forecast *type,
+                   const struct network *network, struct forecast *forecast,
                    struct warnings *warnings);
 
 /* Epoch, total and throughput, from a forecast that has its step. */

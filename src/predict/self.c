@@ -1,12 +1,13 @@
 /*
- * The forecast of what was measured anyway: each sub-system's own step. How far the closed form is
- * off there is the best word on how far it is off in the whole.
+ * The forecast of what was measured anyway: each sub-system's own step. How far a model is off
+ * there is the best word on how far it is off in the whole.
  */
 #include "predict/parts.h"
 
 #include <math.h>
 
 #include "base/units.h"
+#include "predict/measured_ring.h"
 
 /* Errors up to this share are not worth a warning. */
 static const double CLOSE = 0.10;
@@ -26,35 +27,6 @@ static const char *why_not(const struct profile *profile, const struct type_fore
     if (!(type->payload_bytes > 0))
         return "profile lacks bytes sent";
     return NULL;
-}
-
-/* A ring that was measured: types `first` to `last`, each with its devices, one after the other. */
-struct measured_ring {
-    int first, last;
-    size_t n;
-    struct link *link; /* [n] */
-};
-
-/* The sub-system's own ring, or all sub-systems' where they were measured as one. NULL, or why it
- * is not known. */
-static const char *find_ring(struct arena *arena, const struct job *job,
-                             const struct profile *profile, const struct network *network, int type,
-                             struct measured_ring *ring)
-{
-    static const char changed[] = "sub-systems have changed";
-    bool mixed = profile[type].one_ring;
-    *ring = (struct measured_ring){mixed ? 0 : type, mixed ? job->n_types - 1 : type, 0, NULL};
-    for (int t = ring->first; t <= ring->last; t++) {
-        if (profile[t].one_ring != mixed || profile[t].n_devices != job->type[t].subsystem_devices)
-            return changed;
-        ring->n += (size_t)profile[t].n_devices;
-    }
-    if (ring->n != (size_t)(mixed ? profile[type].ring_devices : profile[type].n_devices))
-        return changed;
-    ring->link = ARENA_ARRAY(arena, ring->n, struct link);
-    bool known = mixed ? network_mixed_ring(network, job, ring->link)
-                       : network_subsystem_ring(network, job, type, ring->link);
-    return known ? NULL : "no bandwidth known";
 }
 
 static const struct link *slowest_link(const struct measured_ring *ring)
@@ -91,62 +63,75 @@ static bool forecast_measured_ring(struct arena *arena, const struct profile *pr
     return true;
 }
 
-static void warn_if_far(const struct type_forecast *type, struct warnings *warnings)
+static void warn_if_far(const struct forecast *f, const struct type_forecast *type,
+                        struct warnings *warnings)
 {
     char forecast[UNITS_TEXT_SIZE], measured[UNITS_TEXT_SIZE];
     if (fabs(type->self_error) <= CLOSE)
         return;
     warn_of(warnings, type->name,
-            "the closed form gives %s for its own sub-system, which took %s: %.0f %% too %s.",
+            "the %s gives %s for its own sub-system, which took %s: %.0f %% too %s.",
+            f->model == MODEL_TIMELINE ? "timeline" : "closed form",
             units_format(type->self_forecast_s, DIMENSION_TIME, forecast),
             units_format(type->self_measured_s, DIMENSION_TIME, measured),
             100 * fabs(type->self_error), type->self_error < 0 ? "low" : "high");
 }
 
-/* Behind all of them, so that it is said once. */
-static void warn_what_follows(const struct type_forecast *type, struct warnings *warnings)
+static const char *cause(enum forecast_model model, bool low)
 {
-    if (fabs(type->self_error) <= CLOSE)
-        return;
-    warn_of(warnings, type->name, "expect the forecast of the whole to be as far off: %s",
-            type->self_error < 0
-                ? "the closed form leaves out the rest of backward, the optimizer, and what "
-                  "computing and communicating cost each other."
-                : "the link may be faster in training than the bandwidth says.");
+    if (!low)
+        return "the link may be faster in training than the bandwidth says.";
+    return model == MODEL_TIMELINE
+               ? "something takes time that is in none of the measured stages."
+               : "the closed form leaves out the rest of backward, the optimizer, and what "
+                 "computing and communicating cost each other.";
 }
 
-static void forecast_one(struct arena *arena, const struct job *job, const struct profile *profile,
-                         const struct network *network, struct type_forecast *type, int t)
+/* Behind all of them, so that it is said once. */
+static void warn_what_follows(const struct forecast *f, const struct type_forecast *type,
+                              struct warnings *warnings)
+{
+    if (fabs(type->self_error) > CLOSE)
+        warn_of(warnings, type->name, "expect the forecast of the whole to be as far off: %s",
+                cause(f->model, type->self_error < 0));
+}
+
+/* NULL, or why there is no forecast of the type's own sub-system. */
+static const char *forecast_one(struct arena *arena, const struct job *job,
+                                const struct profile *profile, const struct network *network,
+                                struct forecast *f, int t)
 {
     struct measured_ring ring;
-    struct type_forecast *f = &type[t];
-    f->self_why_not = why_not(&profile[t], f);
-    if (!f->self_why_not)
-        f->self_why_not = find_ring(arena, job, profile, network, t, &ring);
-    if (f->self_why_not)
-        return;
-    if (!forecast_measured_ring(arena, profile, type, &ring, f->payload_bytes,
-                                &f->self_forecast_s)) {
-        f->self_why_not = "out of range";
-        return;
-    }
-    f->self_link = *slowest_link(&ring);
-    f->self_measured_s = profile[t].stage[STAGE_STEP].stats.mean;
-    f->self_error = f->self_forecast_s / f->self_measured_s - 1;
-    f->self_known = true;
+    struct type_forecast *type = &f->type[t];
+    const char *none = why_not(&profile[t], type);
+    if (!none)
+        none = measured_ring_find(arena, job, profile, network, t, &ring);
+    if (none)
+        return none;
+    type->self_forecast_s = type->own_step_s;
+    if (f->model == MODEL_TIMELINE && !(type->own_step_s > 0))
+        return type->why_no_ceilings ? type->why_no_ceilings : "out of range";
+    if (f->model == MODEL_CLOSED_FORM &&
+        !forecast_measured_ring(arena, profile, f->type, &ring, type->payload_bytes,
+                                &type->self_forecast_s))
+        return "out of range";
+    type->self_link = *slowest_link(&ring);
+    type->self_measured_s = profile[t].stage[STAGE_STEP].stats.mean;
+    type->self_error = type->self_forecast_s / type->self_measured_s - 1;
+    type->self_known = true;
+    return NULL;
 }
 
 void forecast_self(struct arena *arena, const struct job *job, const struct profile *profile,
-                   const struct network *network, struct type_forecast *type,
-                   struct warnings *warnings)
+                   const struct network *network, struct forecast *f, struct warnings *warnings)
 {
-    for (int t = 0; t < job->n_types; t++) {
-        forecast_one(arena, job, profile, network, type, t);
-        if (type[t].self_known)
-            warn_if_far(&type[t], warnings);
+    for (int t = 0; t < f->n_types; t++) {
+        f->type[t].self_why_not = forecast_one(arena, job, profile, network, f, t);
+        if (f->type[t].self_known)
+            warn_if_far(f, &f->type[t], warnings);
     }
-    for (int t = 0; t < job->n_types; t++) {
-        if (type[t].self_known)
-            warn_what_follows(&type[t], warnings);
+    for (int t = 0; t < f->n_types; t++) {
+        if (f->type[t].self_known)
+            warn_what_follows(f, &f->type[t], warnings);
     }
 }

@@ -117,3 +117,45 @@ bool timeline_inputs_check(const struct ft_timeline *in, int most_steps, char *m
         return refuse(message, "%zu buckets need their bytes", in->n_buckets);
     return check_values(in, message) && check_length(in, most_steps, message);
 }
+
+/* A step of a type, which is checked as if it were the type's. */
+static bool check_sample(const struct ft_timeline *in, size_t t,
+                         const struct ft_timeline_type *step, int most_steps, char *message)
+{
+    struct ft_timeline_type one = *step;
+    struct ft_timeline alone = *in;
+    const int type_of = 0;
+    char why[FT_MESSAGE_SIZE];
+    one.busy_Bps = in->type[t].busy_Bps;
+    one.idle_Bps = in->type[t].idle_Bps;
+    alone.type = &one;
+    alone.n_types = alone.n_devices = 1;
+    alone.type_of = &type_of;
+    return timeline_inputs_check(&alone, most_steps, why) ||
+           refuse(message, "a sample of type %zu: %.200s", t, why);
+}
+
+bool timeline_samples_check(const struct ft_timeline *in, const struct ft_timeline_samples *samples,
+                            int most_steps, char *message)
+{
+    if (!timeline_inputs_check(in, most_steps, message))
+        return false;
+    if (!samples)
+        return refuse(message, "there are no samples");
+    for (size_t t = 0; t < in->n_types; t++) {
+        const struct ft_timeline_samples *s = &samples[t];
+        if (!s->step || s->n_iterations == 0 || s->n_together == 0)
+            return refuse(message, "type %zu has no samples", t);
+        for (size_t k = 0; k < s->n_iterations * s->n_together; k++) {
+            if (!check_sample(in, t, &s->step[k], most_steps, message))
+                return false;
+        }
+        for (size_t k = 0; k < s->n_loads; k++) {
+            if (!is_amount(s->load_s[k]))
+                return refuse(message,
+                              "a load_s of type %zu must be finite and not negative (got %g)", t,
+                              s->load_s[k]);
+        }
+    }
+    return true;
+}

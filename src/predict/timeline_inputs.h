@@ -8,4 +8,8 @@
  */
 bool timeline_inputs_check(const struct ft_timeline *in, int most_steps, char *message);
 
+/* The same where samples, [in->n_types], take the place of its types' times. */
+bool timeline_samples_check(const struct ft_timeline *in, const struct ft_timeline_samples *samples,
+                            int most_steps, char *message);
+
 #endif

@@ -147,10 +147,26 @@ static void set_throughput(const struct ft_share *share, int n_types, struct for
         all += share[t].n_devices * (share[t].data > 0 ? share[t].data : share[t].batch);
     for (int t = 0; t < n_types; t++) {
         double own = share[t].data > 0 ? share[t].data : share[t].batch;
-        f->type[t].samples_per_s = f->epoch_known ? f->total_samples * own / all / f->epoch_s
-                                                  : share[t].batch / f->step.step_s;
+        f->type[t].samples_per_s =
+            f->epoch_known ? f->total_samples * own / all / f->epoch_s : share[t].batch / f->step_s;
         f->samples_per_s += share[t].n_devices * f->type[t].samples_per_s;
     }
+}
+
+/*
+ * Of a mean over so many steps: they vary by themselves, all alike by how well the mean step is
+ * known (docs/model.md, "Spread").
+ */
+static struct span span_of(const struct forecast *f, double n_steps)
+{
+    const double tenth = 1.2815515655446004; /* normal: 10 % lie above so many deviations */
+    const struct timeline_forecast *timeline = &f->timeline;
+    double all_s = n_steps * f->step_s;
+    if (f->model != MODEL_TIMELINE || !timeline->spread_known)
+        return (struct span){all_s, all_s, all_s};
+    double one = (timeline->step_s.high - timeline->step_s.low) / (2 * tenth * f->step_s);
+    double off_s = tenth * all_s * hypot(timeline->mean_error, one / sqrt(n_steps));
+    return (struct span){all_s, fmax(0, all_s - off_s), all_s + off_s};
 }
 
 static bool time_epoch(const struct job *job, const struct ft_share *share, struct forecast *f,
@@ -163,8 +179,10 @@ static bool time_epoch(const struct job *job, const struct ft_share *share, stru
     }
     f->epoch_known = true;
     f->epochs = job->training.epochs;
-    f->epoch_s = f->epoch.iterations * f->step.step_s;
+    f->epoch_s = f->epoch.iterations * f->step_s;
     f->total_s = f->epochs * f->epoch_s;
+    f->epoch_span_s = span_of(f, f->epoch.iterations);
+    f->total_span_s = span_of(f, f->epochs * f->epoch.iterations);
     if (isfinite(f->total_s))
         return true;
     error_set(e, ERROR_INPUT, "%s: the whole training takes too long to count",

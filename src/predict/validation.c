@@ -56,7 +56,7 @@ static void forecast_type(const struct forecast *forecast, int t, struct validat
         set_forecast(&out->stage[VALIDATION_ALL_REDUCE], type->ring_s);
         set_forecast(&out->sent_bytes, 2 * (n - 1) / n * forecast->payload_bytes);
     }
-    set_forecast(&out->stage[VALIDATION_STEP], forecast->step.step_s);
+    set_forecast(&out->stage[VALIDATION_STEP], forecast->step_s);
 }
 
 /*
@@ -195,7 +195,7 @@ static int count_iterations(const struct profile *profile)
 static void compare_whole(const struct forecast *forecast, struct validation *v)
 {
     v->n_counted = count_iterations(&v->run[0].profile[0]);
-    set_forecast(&v->step, forecast->step.step_s);
+    set_forecast(&v->step, forecast->step_s);
     compare(&v->step);
     v->epoch_known = forecast->epoch_known;
     if (!v->epoch_known)
@@ -226,7 +226,8 @@ bool validation_make(struct arena *arena, const struct job *job, const struct fo
 {
     struct validation v = *validation;
     v.name = forecast->name;
-    v.model = forecast->model;
+    v.model = forecast_model_name(forecast->model);
+    v.closed_form_s = forecast->closed_form.step_s;
     v.n_devices = forecast->n_devices;
     v.run = run;
     v.n_runs = n_runs;

@@ -55,6 +55,7 @@ struct validation {
     size_t n_devices_whole; /* of the whole job */
     /* What follows from forecast and runs: */
     const char *name, *model;
+    double closed_form_s; /* step by the closed form, whatever the model */
     size_t n_devices;
     struct validation_run *run; /* [n_runs] */
     size_t n_runs;

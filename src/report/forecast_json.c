@@ -2,6 +2,8 @@
  * A forecast as JSON. All but the devices is one document of jansson's; a million devices are
  * written one by one, so that they need no tree.
  */
+#include <math.h>
+
 #include "report/json_values.h"
 #include "report/report.h"
 
@@ -34,7 +36,37 @@ static json_t *self_json(const struct type_forecast *type)
     return object;
 }
 
-static json_t *type_json(const struct type_forecast *type)
+/* null: no ceiling was found below the link. */
+static json_t *rate_or_null(double rate_Bps)
+{
+    return isfinite(rate_Bps) ? json_real(rate_Bps) : json_null();
+}
+
+static json_t *ceilings_json(const struct type_forecast *type)
+{
+    json_t *object = json_object();
+    json_put(object, "known", json_boolean(!type->why_no_ceilings));
+    if (type->why_no_ceilings) {
+        json_put(object, "why_not", json_string(type->why_no_ceilings));
+        return object;
+    }
+    json_put(object, "busy_Bps", rate_or_null(type->ceilings.busy_Bps));
+    json_put(object, "idle_Bps", rate_or_null(type->ceilings.idle_Bps));
+    return object;
+}
+
+/* What only the timeline knows of a type. */
+static json_t *timeline_type_json(const struct type_forecast *type)
+{
+    json_t *object = json_object();
+    json_put_real(object, "backward_s", type->backward_s);
+    json_put_real(object, "optimizer_s", type->optimizer_s);
+    json_put_real(object, "rest_s", type->rest_s);
+    json_put(object, "ceilings", ceilings_json(type));
+    return object;
+}
+
+static json_t *type_json(const struct forecast *f, const struct type_forecast *type)
 {
     json_t *object = json_object();
     json_put(object, "name", json_text_or_null(type->name));
@@ -53,6 +85,7 @@ static json_t *type_json(const struct type_forecast *type)
     json_put_real(object, "sent_bytes", type->bytes_sent);
     json_put_real(object, "payload_bytes", type->payload_bytes);
     json_put_count(object, "ring_devices", type->ring_devices);
+    json_put(object, "timeline", f->timeline.known ? timeline_type_json(type) : json_null());
     json_put(object, "own_subsystem", self_json(type));
     return object;
 }
@@ -60,11 +93,50 @@ static json_t *type_json(const struct type_forecast *type)
 static json_t *deciding_json(const struct forecast *f)
 {
     json_t *object = json_object();
-    json_put_count(object, "position", (double)f->step.deciding);
+    json_put_count(object, "position", (double)f->deciding);
     json_put(object, "device", json_text_or_null(f->deciding_device));
     json_put(object, "next", json_text_or_null(f->deciding_next));
     json_put(object, "stage", json_string(f->deciding_stage));
     json_put(object, "link", link_or_null(&f->deciding_link));
+    json_put(object, "step_without_s",
+             f->step_without_s > 0 ? json_real(f->step_without_s) : json_null());
+    return object;
+}
+
+static json_t *span_json(const struct span *span)
+{
+    json_t *object = json_object();
+    json_put_real(object, "mean", span->mean);
+    json_put_real(object, "p10", span->low);
+    json_put_real(object, "p90", span->high);
+    return object;
+}
+
+static json_t *timeline_json(const struct forecast *f)
+{
+    const struct timeline_forecast *timeline = &f->timeline;
+    json_t *object = json_object();
+    json_put(object, "known", json_boolean(timeline->known));
+    if (!timeline->known) {
+        json_put(object, "why_not", json_text_or_null(timeline->why_not));
+        return object;
+    }
+    json_put(object, "step_s", span_json(&timeline->step_s));
+    json_put(object, "spread_known", json_boolean(timeline->spread_known));
+    json_put_count(object, "drawn_steps", (double)timeline->n_steps);
+    json_put_real(object, "mean_relative_error", timeline->mean_error);
+    if (f->epoch_known) {
+        json_put(object, "epoch_s", span_json(&f->epoch_span_s));
+        json_put(object, "total_s", span_json(&f->total_span_s));
+    }
+    return object;
+}
+
+static json_t *closed_form_json(const struct forecast *f)
+{
+    json_t *object = json_object();
+    json_put_real(object, "step_s", f->closed_form.step_s);
+    json_put_count(object, "deciding_position", (double)f->closed_form.deciding);
     return object;
 }
 
@@ -104,7 +176,7 @@ static json_t *types_json(const struct forecast *f)
 {
     json_t *array = json_array();
     for (int t = 0; t < f->n_types; t++)
-        json_array_append_new(array, type_json(&f->type[t]));
+        json_array_append_new(array, type_json(f, &f->type[t]));
     return array;
 }
 
@@ -121,10 +193,13 @@ static json_t *forecast_json(const struct forecast *f)
     json_t *root = json_object();
     json_put(root, "format", json_string("foretrain.forecast/1"));
     json_put(root, "name", json_text_or_null(f->name));
-    json_put(root, "model", json_string(f->model));
+    json_put(root, "model", json_string(forecast_model_name(f->model)));
     json_put_count(root, "n_devices", (double)f->n_devices);
     json_put_real(root, "payload_bytes", f->payload_bytes);
-    json_put_real(root, "step_s", f->step.step_s);
+    json_put_real(root, "step_s", f->step_s);
+    json_put(root, "timeline",
+             f->model == MODEL_TIMELINE || f->timeline.why_not ? timeline_json(f) : json_null());
+    json_put(root, "closed_form", closed_form_json(f));
     json_put(root, "deciding", deciding_json(f));
     json_put(root, "epoch", f->epoch_known ? epoch_json(f) : json_null());
     json_put(root, "why_no_epoch", json_text_or_null(f->why_no_epoch));

@@ -67,6 +67,41 @@ static void print_stages(const struct forecast *f, struct text *out)
     grid_print(&grid, out);
 }
 
+/* At the most, while a device computes or not. */
+static void add_ceiling(struct grid *grid, const struct type_forecast *type, double rate_Bps)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (type->why_no_ceilings)
+        grid_add(grid, "-");
+    else if (isfinite(rate_Bps))
+        grid_add(grid, "%s", units_format(rate_Bps, DIMENSION_BANDWIDTH, text));
+    else
+        grid_add(grid, "link");
+}
+
+static void print_timeline_stages(const struct forecast *f, struct text *out)
+{
+    static const char *const head[] = {"type",     "devices",   "batch", "load",       "forward",
+                                       "backward", "optimizer", "rest",  "sends busy", "idle"};
+    struct grid grid = {.n_columns = sizeof head / sizeof *head, .to_the_left = {true}};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        grid_add(&grid, "%s", head[i]);
+    for (int t = 0; t < f->n_types; t++) {
+        const struct type_forecast *type = &f->type[t];
+        grid_add(&grid, "%s", type->name);
+        add_count(&grid, (double)type->count);
+        add_count(&grid, type->batch);
+        add_time(&grid, type->load_s);
+        add_time(&grid, type->forward_s + type->unsynced_s);
+        add_time(&grid, type->backward_s);
+        add_time(&grid, type->optimizer_s);
+        add_time(&grid, type->rest_s);
+        add_ceiling(&grid, type, type->ceilings.busy_Bps);
+        add_ceiling(&grid, type, type->ceilings.idle_Bps);
+    }
+    grid_print(&grid, out);
+}
+
 static void add_self(struct grid *grid, const struct type_forecast *type)
 {
     if (!type->self_known) {
@@ -103,16 +138,54 @@ static void print_line(struct text *out, const char *label, const char *value)
     text_wrap(out, lead, value);
 }
 
+static const char *step_text(struct arena *arena, const struct forecast *f)
+{
+    char step[UNITS_TEXT_SIZE], low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE],
+        closed[UNITS_TEXT_SIZE];
+    const struct span *span = &f->timeline.step_s;
+    units_format(f->step_s, DIMENSION_TIME, step);
+    if (f->model != MODEL_TIMELINE)
+        return arena_copy(arena, step);
+    units_format(f->closed_form.step_s, DIMENSION_TIME, closed);
+    if (!f->timeline.spread_known)
+        return arena_format(arena, "%s; the closed form gives %s", step, closed);
+    return arena_format(arena, "%s, from %s to %s in 80 %% of steps; the closed form gives %s",
+                        step, units_format(span->low, DIMENSION_TIME, low),
+                        units_format(span->high, DIMENSION_TIME, high), closed);
+}
+
+/* An epoch or all of them, with the interval of its mean where that is more than a point. */
+static const char *span_text(struct arena *arena, const struct span *span)
+{
+    char mean[UNITS_TEXT_SIZE], low[UNITS_TEXT_SIZE], high[UNITS_TEXT_SIZE];
+    units_format_duration(span->mean, mean);
+    units_format_duration(span->low, low);
+    units_format_duration(span->high, high);
+    if (strcmp(low, high) == 0)
+        return arena_copy(arena, mean);
+    return arena_format(arena, "%s (80 %%: %s to %s)", mean, low, high);
+}
+
+static const char *without_text(struct arena *arena, const struct forecast *f)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (!(f->step_without_s > 0))
+        return "";
+    return arena_format(arena, "; without it a step would take %s",
+                        units_format(f->step_without_s, DIMENSION_TIME, text));
+}
+
 static const char *deciding_text(struct arena *arena, const struct forecast *f)
 {
     char rate[UNITS_TEXT_SIZE];
     const struct link *link = &f->deciding_link;
     if (strcmp(f->deciding_stage, "all-reduce") != 0 || !f->deciding_next)
-        return arena_format(arena, "%s, by its %s", f->deciding_device, f->deciding_stage);
-    return arena_format(arena, "%s, by its all-reduce to %s over %s (%s)", f->deciding_device,
+        return arena_format(arena, "%s, by its %s%s", f->deciding_device, f->deciding_stage,
+                            without_text(arena, f));
+    return arena_format(arena, "%s, by its all-reduce to %s over %s (%s)%s", f->deciding_device,
                         f->deciding_next,
                         units_format(link->bandwidth_Bps, DIMENSION_BANDWIDTH, rate),
-                        link_source_name(link->source));
+                        link_source_name(link->source), without_text(arena, f));
 }
 
 static void print_epoch(struct arena *arena, const struct forecast *f, struct text *out)
@@ -126,9 +199,9 @@ static void print_epoch(struct arena *arena, const struct forecast *f, struct te
                arena_format(arena, "%s an epoch of %s samples",
                             units_format_count(f->epoch.iterations, first),
                             units_format_count(rint(f->total_samples), second)));
-    print_line(out, "Epoch:", units_format_duration(f->epoch_s, first));
+    print_line(out, "Epoch:", span_text(arena, &f->epoch_span_s));
     print_line(out, "Total:",
-               arena_format(arena, "%s for %s epoch%s", units_format_duration(f->total_s, first),
+               arena_format(arena, "%s for %s epoch%s", span_text(arena, &f->total_span_s),
                             units_format_count(f->epochs, second), f->epochs > 1 ? "s" : ""));
 }
 
@@ -151,7 +224,7 @@ static void print_facts(struct arena *arena, const struct forecast *f, struct te
 {
     char text[UNITS_TEXT_SIZE];
     print_line(out, "Decides:", deciding_text(arena, f));
-    print_line(out, "Step:", units_format(f->step.step_s, DIMENSION_TIME, text));
+    print_line(out, "Step:", step_text(arena, f));
     print_epoch(arena, f, out);
     print_line(out, "Throughput:",
                arena_format(arena, "%s samples/s in all", rate_text(f->samples_per_s, text)));
@@ -170,12 +243,16 @@ void report_forecast_text(const struct forecast *f, struct text *out)
 {
     struct arena scratch = {0};
     char count[UNITS_TEXT_SIZE];
-    const char *head = arena_format(
-        &scratch, "%s: %s device%s, %s model", f->name ? f->name : "job",
-        units_format_count((double)f->n_devices, count), f->n_devices > 1 ? "s" : "", f->model);
+    const char *head =
+        arena_format(&scratch, "%s: %s device%s, %s model", f->name ? f->name : "job",
+                     units_format_count((double)f->n_devices, count), f->n_devices > 1 ? "s" : "",
+                     forecast_model_name(f->model));
     text_wrap(out, "", head);
     text_add(out, "\n");
-    print_stages(f, out);
+    if (f->model == MODEL_TIMELINE)
+        print_timeline_stages(f, out);
+    else
+        print_stages(f, out);
     text_add(out, "\n");
     print_checks(f, out);
     text_add(out, "\n");

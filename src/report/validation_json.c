@@ -54,6 +54,7 @@ static json_t *forecast_json(const struct validation *v)
     json_put(object, "sha256", json_text_or_null(v->sha256));
     json_put(object, "model", json_text_or_null(v->model));
     json_put_real(object, "step_s", v->step.forecast);
+    json_put_real(object, "closed_form_step_s", v->closed_form_s);
     json_put(object, "epoch_s", number_or_null(v->epoch_known, v->epoch.forecast));
     json_put(object, "total_s", number_or_null(v->epoch_known, v->total.forecast));
     if (v->epoch_known)

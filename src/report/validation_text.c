@@ -103,6 +103,17 @@ static void print_whole(const struct validation *v, struct text *out)
     grid_print(&grid, out);
 }
 
+/* The other model, where the forecast is not its own. */
+static void print_closed_form(const struct validation *v, struct text *out)
+{
+    char text[UNITS_TEXT_SIZE];
+    if (v->closed_form_s == v->step.forecast)
+        return;
+    text_format(out, "\nThe closed form gives a step of %s, %+.1f %%.\n",
+                units_format(v->closed_form_s, DIMENSION_TIME, text),
+                100 * (v->closed_form_s / v->step.measured - 1));
+}
+
 static void print_line(struct text *out, const char *label, const char *value)
 {
     char lead[20];
@@ -177,6 +188,7 @@ void report_validation_text(const struct validation *v, struct text *out)
     print_types(v, out);
     text_add(out, "\n");
     print_whole(v, out);
+    print_closed_form(v, out);
     text_add(out, "\n");
     print_times(&scratch, v, out);
     text_add(out, "\n");

@@ -16,6 +16,7 @@ struct cluster {
     struct job job;
     struct profile profile[CLUSTER_MOST_TYPES];
     struct network network;
+    enum forecast_model model; /* the timeline, unless set */
     struct forecast forecast;
     struct error e;
 };
@@ -72,7 +73,7 @@ static inline void cluster_read_network(struct cluster *c, const char *text)
 static inline bool cluster_try(struct cluster *c)
 {
     const struct network *network = c->network.n ? &c->network : NULL;
-    return forecast_make(&c->arena, &c->job, c->profile, network, &c->forecast, &c->e);
+    return forecast_make(&c->arena, &c->job, c->profile, network, c->model, &c->forecast, &c->e);
 }
 
 static inline void cluster_forecast(struct cluster *c)

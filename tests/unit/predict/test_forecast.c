@@ -49,8 +49,8 @@ static void the_worked_ring(void **state)
     assert_near(f->device[0].ring_s, 1);
     assert_near(f->device[2].ring_s, 5);
     assert_near(f->device[3].ring_s, 2);
-    assert_near(f->step.step_s, 5.22);
-    assert_int_equal(f->step.deciding, 5);
+    assert_near(f->step_s, 5.22);
+    assert_int_equal(f->deciding, 5);
     assert_string_equal(f->deciding_device, "b-2");
     assert_string_equal(f->deciding_next, "a-0");
     assert_string_equal(f->deciding_stage, "all-reduce");
@@ -73,7 +73,7 @@ static void loading_decides_where_it_is_longest(void **state)
     start(&c, TYPES LINKS);
     cluster_stage(&c.profile[0], STAGE_LOADER_INTERVAL, 7);
     cluster_forecast(&c);
-    assert_near(c.forecast.step.step_s, 7.0005);
+    assert_near(c.forecast.step_s, 7.0005);
     assert_string_equal(c.forecast.deciding_stage, "loading");
     assert_string_equal(c.forecast.deciding_device, "a-0");
     cluster_free(&c);
@@ -104,7 +104,7 @@ static void accumulation_counts_every_micro_batch(void **state)
     cluster_stage(&c.profile[0], STAGE_BACKWARD_UNSYNCED, 0.3);
     cluster_stage(&c.profile[1], STAGE_BACKWARD_UNSYNCED, 0.6);
     cluster_forecast(&c);
-    assert_near(c.forecast.step.step_s, 0.2 + 0.6 + 0.02 + 5);
+    assert_near(c.forecast.step_s, 0.2 + 0.6 + 0.02 + 5);
     assert_near(c.forecast.type[0].batch, 64);
     assert_near(c.forecast.type[0].load_s, 4 * 0.001 + 0.0005);
     assert_near(c.forecast.epoch.iterations, 3);
@@ -259,7 +259,7 @@ static void warns_of_shared_links_and_lower_bounds(void **state)
     cluster_forecast(&c);
     assert_false(cluster_warns(&c, "lower bounds"));
     assert_false(cluster_warns(&c, "share an uplink"));
-    double alone_s = c.forecast.step.step_s;
+    double alone_s = c.forecast.step_s;
     cluster_read_network(&c, "from,to,bandwidth,together,source\n"
                              "a-0,a-1,80 Mbit/s,8 Mbit/s,measured>=\n");
     cluster_forecast(&c);
@@ -267,7 +267,7 @@ static void warns_of_shared_links_and_lower_bounds(void **state)
     assert_true(cluster_warns(&c, "1 of the ring's links share an uplink with others: they count "
                                   "with what was measured while all were busy, the slowest a-0 -> "
                                   "a-1 with 8 Mbit/s."));
-    assert_true(c.forecast.step.step_s > alone_s);
+    assert_true(c.forecast.step_s > alone_s);
     cluster_free(&c);
 }
 
@@ -363,7 +363,7 @@ static void the_epoch_in_both_cases(void **state)
     const struct forecast *f = &c.forecast;
     assert_near(f->total_samples, 2e9);
     assert_near(f->epoch.iterations, 156250);
-    assert_near(f->epoch_s, 156250 * f->step.step_s);
+    assert_near(f->epoch_s, 156250 * f->step_s);
     assert_near(f->total_s, 3 * f->epoch_s);
     assert_near(f->samples_per_s, 2e9 / f->epoch_s);
     assert_near(f->type[0].samples_per_s, 1e7 / f->epoch_s);
@@ -421,7 +421,7 @@ static void a_lone_device_needs_no_network(void **state)
     c.profile[0].n_devices = c.profile[0].ring_devices = 1;
     c.profile[0].bytes_sent = 0;
     cluster_forecast(&c);
-    assert_near(c.forecast.step.step_s, 0.11);
+    assert_near(c.forecast.step_s, 0.11);
     assert_null(c.forecast.deciding_next);
     assert_string_equal(c.forecast.deciding_stage, "computing");
     assert_near(c.forecast.epoch.iterations, 10);

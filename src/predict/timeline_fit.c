@@ -1,0 +1,183 @@
+/* What a device can send, from when its sub-system's buckets were done (docs/model.md, "The
+ * ceilings"). */
+#include "foretrain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "predict/refuse.h"
+#include "predict/timeline_inputs.h"
+#include "predict/timeline_walk.h"
+
+/* Iterations that are walked, evenly out of those that there are: a mean needs no more. */
+enum { MOST_ITERATIONS = 48 };
+
+struct fit {
+    struct ft_timeline_type type; /* the timeline's, with the ceilings that are tried */
+    struct ft_timeline timeline;
+    const struct ft_timeline_samples *samples;
+    struct timeline_walk walk;
+    double *done_s, *target_s; /* [n_buckets] */
+    double limit_Bps;          /* the slowest link; above it a ceiling is not felt */
+};
+
+struct point {
+    double busy_Bps, idle_Bps, error, step_s;
+};
+
+/* The mean step; the buckets' times, summed over devices and steps, are in done_s. */
+static bool walk_samples(struct fit *f, double *step_s, size_t *n_steps)
+{
+    const struct ft_timeline_samples *from = f->samples;
+    size_t stride = (from->n_iterations + MOST_ITERATIONS - 1) / MOST_ITERATIONS;
+    double elapsed_s = 0;
+    *n_steps = 0;
+    for (size_t b = 0; b < f->timeline.n_buckets; b++)
+        f->done_s[b] = 0;
+    for (size_t i = 0; i < f->timeline.n_devices; i++)
+        f->walk.begin_s[i] = f->walk.loaded_s[i] = 0;
+    for (size_t j = 0; j < from->n_iterations; j += stride) {
+        for (size_t i = 0; i < f->timeline.n_devices; i++)
+            f->walk.now[i] = from->step + j * from->n_together + i % from->n_together;
+        if (!timeline_walk_step(&f->walk, &elapsed_s))
+            return false;
+        ++*n_steps;
+    }
+    *step_s = elapsed_s / (double)*n_steps;
+    return true;
+}
+
+/*
+ * The end of the last bucket decides the step and counts most; the others tell what was sent beside
+ * computing from what was sent after it.
+ */
+static double squared_error(const struct fit *f, size_t n_steps)
+{
+    size_t n = f->timeline.n_buckets;
+    double times = (double)(n_steps * f->timeline.n_devices), error = 0;
+    for (size_t b = 0; b < n; b++) {
+        double off_s = f->done_s[b] / times - f->target_s[b];
+        error += (b + 1 == n ? 1 : 0.25) * off_s * off_s;
+    }
+    return error;
+}
+
+static bool try_point(struct fit *f, double busy_Bps, double idle_Bps, struct point *point)
+{
+    size_t n_steps = 0;
+    f->type.busy_Bps = busy_Bps;
+    f->type.idle_Bps = idle_Bps;
+    *point = (struct point){.busy_Bps = busy_Bps, .idle_Bps = idle_Bps};
+    if (!walk_samples(f, &point->step_s, &n_steps))
+        return false;
+    point->error = squared_error(f, n_steps);
+    return true;
+}
+
+/* Lower ceilings only where they tell something: a thousandth of the last bucket's end. */
+static bool is_better(const struct fit *f, const struct point *a, const struct point *b)
+{
+    double last_s = f->target_s[f->timeline.n_buckets - 1];
+    return sqrt(a->error) < sqrt(b->error) - 1e-3 * last_s;
+}
+
+static const double RATIO = 1.4142135623730951;
+enum { COARSE = 18, FINER = 4 };
+
+/* Ceilings below the slowest link, from high to low, down to a few hundredths of it. */
+static bool search_coarsely(struct fit *f, struct point *best)
+{
+    struct point p;
+    if (!try_point(f, f->limit_Bps, f->limit_Bps, best))
+        return false;
+    double idle_Bps = f->limit_Bps;
+    for (int i = 0; i < COARSE; i++, idle_Bps /= RATIO) {
+        double busy_Bps = idle_Bps;
+        for (int b = i; b < COARSE; b++, busy_Bps /= RATIO) {
+            if (!try_point(f, busy_Bps, idle_Bps, &p))
+                return false;
+            if (is_better(f, &p, best))
+                *best = p;
+        }
+    }
+    return true;
+}
+
+/* Around the best, at smaller and smaller distances. */
+static bool search_finely(struct fit *f, struct point *best)
+{
+    double ratio = RATIO;
+    for (int round = 0; round < FINER; round++) {
+        struct point middle = *best, p;
+        ratio = sqrt(ratio);
+        for (int k = 0; k < 9; k++) {
+            double idle_Bps = fmin(f->limit_Bps, middle.idle_Bps * pow(ratio, k / 3 - 1));
+            double busy_Bps = fmin(idle_Bps, middle.busy_Bps * pow(ratio, k % 3 - 1));
+            if (!try_point(f, busy_Bps, idle_Bps, &p))
+                return false;
+            if (p.error < best->error)
+                *best = p;
+        }
+    }
+    return true;
+}
+
+/* Buckets end one after the other in the timeline, whichever ended first. */
+static void set_targets(struct fit *f, const double *done_s)
+{
+    double until_s = 0;
+    for (size_t b = 0; b < f->timeline.n_buckets; b++) {
+        until_s = fmax(until_s, done_s[b]);
+        f->target_s[b] = until_s;
+    }
+    f->limit_Bps = INFINITY;
+    for (size_t i = 0; i < f->timeline.n_devices; i++)
+        f->limit_Bps = fmin(f->limit_Bps, f->timeline.link[i].bandwidth_Bps);
+}
+
+static bool check(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,
+                  const double *done_s, char *message)
+{
+    if (!timeline_samples_check(timeline, samples, MOST_ITERATIONS, message))
+        return false;
+    if (timeline->n_types != 1 || timeline->n_devices < 2 || timeline->n_buckets == 0)
+        return refuse(message, "ceilings need a ring of one type, and a bucket");
+    for (size_t b = 0; b < timeline->n_buckets; b++) {
+        if (!is_amount(done_s[b]))
+            return refuse(message, "done_s of bucket %zu must be finite and not negative (got %g)",
+                          b, done_s[b]);
+    }
+    return true;
+}
+
+static double unless_at(double limit_Bps, double ceiling_Bps)
+{
+    return ceiling_Bps < limit_Bps ? ceiling_Bps : INFINITY;
+}
+
+bool ft_timeline_fit(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,
+                     const double *done_s, struct ft_ceilings *ceilings, char *message)
+{
+    if (!check(timeline, samples, done_s, message))
+        return false;
+    struct fit f = {.type = timeline->type[0],
+                    .timeline = *timeline,
+                    .samples = samples,
+                    .done_s = calloc(2 * timeline->n_buckets, sizeof *f.done_s)};
+    struct point best;
+    f.timeline.type = &f.type;
+    f.target_s = f.done_s + timeline->n_buckets;
+    bool ok = timeline_walk_make(&f.walk, &f.timeline) && f.done_s;
+    if (ok) {
+        set_targets(&f, done_s);
+        f.walk.done_s = f.done_s;
+        ok = search_coarsely(&f, &best) && search_finely(&f, &best);
+    }
+    timeline_walk_free(&f.walk);
+    free(f.done_s);
+    if (!ok)
+        return refuse(message, "there is no memory for %zu devices", timeline->n_devices);
+    *ceilings = (struct ft_ceilings){unless_at(f.limit_Bps, best.busy_Bps),
+                                     unless_at(f.limit_Bps, best.idle_Bps), best.step_s};
+    return true;
+}

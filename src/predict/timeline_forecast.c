@@ -1,0 +1,363 @@
+/*
+ * The timeline of a job: each type's steps from its profile, its ceilings from its own sub-system,
+ * then the whole ring with steps drawn at random (docs/model.md, "The timeline").
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/stats.h"
+#include "base/units.h"
+#include "predict/measured_ring.h"
+#include "predict/parts.h"
+#include "predict/type_steps.h"
+
+enum { MOST_STEPS = 512, FEWEST_STEPS = 8, SEED = 1 };
+static const double MOST_DRAWS = 4e6; /* steps times devices */
+
+struct whole {
+    struct arena *arena;
+    const struct job *job;
+    const struct profile *profile;
+    struct ring_buckets buckets;
+    struct type_steps *steps;            /* [n_types] */
+    struct ft_timeline timeline;         /* of the whole ring */
+    struct ft_timeline_type *type;       /* [n_types], what timeline.type points to */
+    struct ft_timeline_samples *samples; /* [n_types] */
+};
+
+static struct ft_link as_link(const struct link *link)
+{
+    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+}
+
+/* NULL, or why the timeline is not known. */
+static const char *read_steps(struct whole *w)
+{
+    const struct job *job = w->job;
+    const char *why_not = NULL;
+    if (job->n_devices > 1)
+        why_not = ring_buckets_find(w->arena, w->profile, job->n_types, &w->buckets);
+    w->steps = ARENA_ARRAY(w->arena, (size_t)job->n_types, struct type_steps);
+    for (int t = 0; t < job->n_types && !why_not; t++)
+        why_not = type_steps_make(w->arena, &w->profile[t], &w->buckets, &w->steps[t]);
+    return why_not;
+}
+
+static void make_ring(struct whole *w, const struct forecast *f)
+{
+    size_t n_types = (size_t)w->job->n_types, n = f->n_devices;
+    struct ft_link *link = ARENA_ARRAY(w->arena, n, struct ft_link);
+    int *type_of = ARENA_ARRAY(w->arena, n, int);
+    w->type = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_type);
+    w->samples = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_samples);
+    for (size_t t = 0; t < n_types; t++) {
+        w->type[t] = w->steps[t].mean;
+        w->samples[t] = w->steps[t].samples;
+    }
+    for (size_t i = 0; i < n; i++) {
+        link[i] = as_link(&f->link[i]);
+        type_of[i] = job_device_type(w->job, job_ring_device(w->job, i));
+    }
+    w->timeline = (struct ft_timeline){.type = w->type,
+                                       .n_types = n_types,
+                                       .type_of = type_of,
+                                       .link = n > 1 ? link : NULL,
+                                       .n_devices = n,
+                                       .bucket_bytes = w->buckets.bytes,
+                                       .n_buckets = w->buckets.n};
+}
+
+/* The ring of a type's own sub-system. */
+static struct ft_timeline own_timeline(struct whole *w, int t, const struct measured_ring *ring)
+{
+    struct ft_link *link = ARENA_ARRAY(w->arena, ring->n, struct ft_link);
+    int *type_of = ARENA_ARRAY(w->arena, ring->n, int);
+    for (size_t i = 0; i < ring->n; i++) {
+        link[i] = as_link(&ring->link[i]);
+        type_of[i] = 0;
+    }
+    struct ft_timeline own = w->timeline;
+    own.type = &w->type[t];
+    own.n_types = 1;
+    own.type_of = type_of;
+    own.link = link;
+    own.n_devices = ring->n;
+    return own;
+}
+
+/* NULL, or why nothing says what a device of the type can send. */
+static const char *fit(struct whole *w, const struct network *network, int t,
+                       struct ft_ceilings *ceilings)
+{
+    struct measured_ring ring;
+    const struct profile *p = &w->profile[t];
+    if (w->buckets.n == 0 || p->n_devices < 2)
+        return "one device: no ring";
+    if (p->one_ring)
+        return "measured in one mixed ring";
+    if (!w->steps[t].done_s)
+        return "the profile lacks done_s of its buckets";
+    const char *why_not = measured_ring_find(w->arena, w->job, w->profile, network, t, &ring);
+    if (why_not)
+        return why_not;
+    char message[FT_MESSAGE_SIZE];
+    struct ft_timeline own = own_timeline(w, t, &ring);
+    if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, ceilings, message))
+        return NULL;
+    return arena_copy(w->arena, message);
+}
+
+/* The one mixed ring in which all types were measured, by means; 0: not known. */
+static double mixed_step(struct whole *w, const struct network *network)
+{
+    struct measured_ring ring;
+    if (measured_ring_find(w->arena, w->job, w->profile, network, 0, &ring))
+        return 0;
+    struct ft_timeline own = own_timeline(w, 0, &ring);
+    int *type_of = ARENA_ARRAY(w->arena, ring.n, int);
+    size_t i = 0;
+    for (int t = ring.first; t <= ring.last; t++)
+        for (int d = 0; d < w->profile[t].n_devices; d++)
+            type_of[i++] = t;
+    own.type = w->type;
+    own.n_types = w->timeline.n_types;
+    own.type_of = type_of;
+    struct ft_timeline_step step;
+    return ft_timeline_step(&own, &step, NULL) ? step.step_s : 0;
+}
+
+/* Each type's own sub-system: no step is shorter than what its loader takes beside it. */
+static void forecast_own(struct whole *w, const struct network *network, struct forecast *f)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        const struct ft_timeline_type *type = &w->type[t];
+        double beside_s = type->load_inside ? 0 : type->load_s;
+        if (w->profile[t].one_ring)
+            f->type[t].own_step_s = mixed_step(w, network);
+        else if (!f->type[t].why_no_ceilings)
+            f->type[t].own_step_s = fmax(beside_s, f->type[t].ceilings.step_s);
+    }
+}
+
+static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        struct type_forecast *type = &f->type[t];
+        const struct ft_timeline_type *mean = &w->type[t];
+        type->backward_s = mean->backward_s;
+        type->optimizer_s = mean->optimizer_s;
+        type->rest_s = mean->rest_s;
+        type->ceilings = (struct ft_ceilings){INFINITY, INFINITY, 0};
+        type->why_no_ceilings = fit(w, network, t, &type->ceilings);
+        w->type[t].busy_Bps = type->ceilings.busy_Bps;
+        w->type[t].idle_Bps = type->ceilings.idle_Bps;
+    }
+}
+
+static double fewest_prefetched(const struct whole *w)
+{
+    double fewest = INFINITY;
+    for (int t = 0; t < w->job->n_types; t++)
+        fewest = fmin(fewest, w->steps[t].n_prefetched);
+    return fewest;
+}
+
+static size_t steps_to_draw(const struct whole *w)
+{
+    double n = MOST_DRAWS / (double)w->timeline.n_devices;
+    return n >= MOST_STEPS ? MOST_STEPS : n <= FEWEST_STEPS ? FEWEST_STEPS : (size_t)n;
+}
+
+/*
+ * How well a type's mean step is known, relative: by means over blocks of its iterations, which may
+ * hang together (docs/model.md, "Spread").
+ */
+static double error_of_mean(const struct profile *p)
+{
+    enum { MOST_BLOCKS = 16 };
+    const struct samples *step = &p->stage[STAGE_STEP];
+    size_t n = step->value ? step->stats.n / (size_t)p->n_devices : 0;
+    size_t n_blocks = (size_t)sqrt((double)n);
+    double block[MOST_BLOCKS];
+    if (n_blocks > MOST_BLOCKS)
+        n_blocks = MOST_BLOCKS;
+    if (n_blocks < 2)
+        return 0;
+    for (size_t b = 0; b < n_blocks; b++) {
+        size_t from = b * n / n_blocks, to = (b + 1) * n / n_blocks;
+        double sum = 0;
+        for (size_t k = from; k < to; k++)
+            for (size_t d = 0; d < (size_t)p->n_devices; d++)
+                sum += step->value[d * n + k];
+        block[b] = sum / (double)((to - from) * (size_t)p->n_devices);
+    }
+    struct stats stats = stats_of(block, n_blocks);
+    return stats.mean > 0 ? stats.sd / stats.mean / sqrt((double)n_blocks) : 0;
+}
+
+static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *message)
+{
+    size_t n = steps_to_draw(w);
+    double *step_s = ARENA_ARRAY(w->arena, n, double);
+    if (!ft_timeline_spread(&w->timeline, w->samples, fewest_prefetched(w), n, SEED, step_s,
+                            message))
+        return false;
+    out->known = true;
+    out->n_steps = n;
+    out->step_s = (struct span){stats_of(step_s, n).mean, stats_quantile(step_s, n, 0.1),
+                                stats_quantile(step_s, n, 0.9)};
+    out->spread_known = true;
+    for (int t = 0; t < w->job->n_types; t++) {
+        out->spread_known = out->spread_known && w->steps[t].sampled;
+        out->mean_error = fmax(out->mean_error, error_of_mean(&w->profile[t]));
+    }
+    if (!out->spread_known)
+        out->step_s.low = out->step_s.high = out->step_s.mean;
+    return true;
+}
+
+/* The step by means, without something that takes time in it. */
+static double step_by_means(const struct ft_timeline *timeline)
+{
+    struct ft_timeline_step step;
+    return ft_timeline_step(timeline, &step, NULL) ? step.step_s : INFINITY;
+}
+
+struct candidate {
+    const char *stage;
+    int type; /* negative: the links */
+    double step_s;
+};
+
+static void consider(struct candidate *best, struct candidate other)
+{
+    if (other.step_s < best->step_s)
+        *best = other;
+}
+
+static void try_without_type(const struct whole *w, int t, struct candidate *best)
+{
+    struct ft_timeline_type *type = &w->type[t], kept = *type;
+    double *none = ARENA_ARRAY(w->arena, w->buckets.n, double);
+    type->load_s = 0;
+    consider(best, (struct candidate){"loading", t, step_by_means(&w->timeline)});
+    *type = kept;
+    memset(none, 0, w->buckets.n * sizeof *none);
+    type->forward_s = type->backward_s = type->optimizer_s = type->rest_s = 0;
+    type->ready_s = none;
+    consider(best, (struct candidate){"computing", t, step_by_means(&w->timeline)});
+    *type = kept;
+}
+
+static void try_without_links(struct whole *w, struct candidate *best)
+{
+    if (w->timeline.n_devices < 2)
+        return;
+    struct ft_timeline without = w->timeline;
+    without.n_buckets = 0;
+    consider(best, (struct candidate){"all-reduce", -1, step_by_means(&without)});
+}
+
+static size_t first_of_type(const struct whole *w, int t)
+{
+    size_t i = 0;
+    while (w->timeline.type_of[i] != t)
+        i++;
+    return i;
+}
+
+/* Where the ring is fed slowest when nobody computes. */
+static size_t slowest_hop(const struct whole *w)
+{
+    size_t slowest = 0;
+    double least_Bps = INFINITY;
+    for (size_t i = 0; i < w->timeline.n_devices; i++) {
+        double idle_Bps = w->type[w->timeline.type_of[i]].idle_Bps;
+        double rate_Bps = fmin(w->timeline.link[i].bandwidth_Bps, idle_Bps);
+        if (rate_Bps < least_Bps) {
+            least_Bps = rate_Bps;
+            slowest = i;
+        }
+    }
+    return slowest;
+}
+
+/* Decides: without what the step would be shortest. Large systems of many types take the closed
+ * form's word. */
+static void find_what_decides(struct whole *w, struct forecast *f)
+{
+    const double most = 2e6;
+    struct candidate best = {NULL, -1, INFINITY};
+    if ((double)f->n_types * (double)f->n_devices > most)
+        return;
+    try_without_links(w, &best);
+    for (int t = 0; t < f->n_types; t++)
+        try_without_type(w, t, &best);
+    if (!best.stage)
+        return;
+    f->deciding_stage = best.stage;
+    f->deciding = best.type < 0 ? slowest_hop(w) : first_of_type(w, best.type);
+    f->step_without_s = best.step_s;
+}
+
+/* A device that was never seen to send more than its link took may not fill a faster one. */
+static void warn_of_untried_links(const struct whole *w, const struct forecast *f,
+                                  const struct network *network, struct warnings *warnings)
+{
+    const double more = 1.05;
+    for (int t = 0; t < f->n_types; t++) {
+        struct measured_ring ring;
+        char tried[UNITS_TEXT_SIZE];
+        double tried_Bps = INFINITY, wanted_Bps = 0;
+        if (f->type[t].why_no_ceilings || isfinite(f->type[t].ceilings.idle_Bps) ||
+            measured_ring_find(w->arena, w->job, w->profile, network, t, &ring))
+            continue;
+        for (size_t i = 0; i < ring.n; i++)
+            tried_Bps = fmin(tried_Bps, ring.link[i].bandwidth_Bps);
+        for (size_t i = 0; i < f->n_devices; i++) {
+            if (w->timeline.type_of[i] == t)
+                wanted_Bps = fmax(wanted_Bps, f->link[i].bandwidth_Bps);
+        }
+        if (wanted_Bps > more * tried_Bps)
+            warn_of(warnings, f->type[t].name,
+                    "its sub-system filled its link of %s; whether its devices fill faster ones is "
+                    "not known.",
+                    units_format(tried_Bps, DIMENSION_BANDWIDTH, tried));
+    }
+}
+
+static void warn_of_gaps(const struct forecast *f, struct warnings *warnings)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        if (f->type[t].why_no_ceilings && f->n_devices > 1)
+            warn_of(warnings, f->type[t].name,
+                    "how much a device sends while it computes is not known (%s): the links "
+                    "count as filled.",
+                    f->type[t].why_no_ceilings);
+    }
+    if (!f->timeline.spread_known)
+        warn(warnings, "a profile has means without samples: there is no interval, and nothing is "
+                       "added for waiting for the slowest of all devices.");
+}
+
+bool forecast_timeline(struct arena *arena, const struct job *job, const struct profile *profile,
+                       const struct network *network, struct forecast *f, struct warnings *warnings,
+                       struct error *e)
+{
+    struct whole w = {.arena = arena, .job = job, .profile = profile};
+    char message[FT_MESSAGE_SIZE];
+    f->timeline.why_not = read_steps(&w);
+    if (f->timeline.why_not)
+        return true;
+    make_ring(&w, f);
+    fit_types(&w, network, f);
+    forecast_own(&w, network, f);
+    if (!draw_steps(&w, &f->timeline, message)) {
+        error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
+        return false;
+    }
+    find_what_decides(&w, f);
+    warn_of_gaps(f, warnings);
+    warn_of_untried_links(&w, f, network, warnings);
+    return true;
+}

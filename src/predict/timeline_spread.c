@@ -1,0 +1,110 @@
+/* Steps of devices whose times spread as they were measured (docs/model.md, "Spread"). */
+#include "foretrain.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "predict/refuse.h"
+#include "predict/timeline_inputs.h"
+#include "predict/timeline_walk.h"
+
+/*
+ * Steps are walked in chains, each with random numbers of its own. The first steps of a chain do
+ * not count: all devices begin it at once.
+ */
+enum { CHAIN = 64, WARM_UP = 4 };
+
+struct spread {
+    const struct ft_timeline_samples *samples;
+    struct timeline_walk walk;
+    size_t *seen;                          /* [n_types], devices of the type so far in the ring */
+    const struct ft_timeline_type **drawn; /* [n_types], the iteration that its devices take */
+    struct random random;
+};
+
+static double draw_load(struct spread *s, const struct ft_timeline_samples *from, size_t t)
+{
+    const struct ft_timeline_type *type = &s->walk.in->type[t];
+    if (type->load_inside)
+        return 0;
+    return from->n_loads ? from->load_s[random_below(&s->random, from->n_loads)] : type->load_s;
+}
+
+static void draw_step(struct spread *s)
+{
+    const struct ft_timeline *in = s->walk.in;
+    for (size_t t = 0; t < in->n_types; t++)
+        s->seen[t] = 0;
+    for (size_t i = 0; i < in->n_devices; i++) {
+        size_t t = (size_t)in->type_of[i];
+        const struct ft_timeline_samples *from = &s->samples[t];
+        size_t own = s->seen[t]++ % from->n_together;
+        if (own == 0)
+            s->drawn[t] =
+                from->step + random_below(&s->random, from->n_iterations) * from->n_together;
+        s->walk.now[i] = s->drawn[t] + own;
+        s->walk.load_s[i] = draw_load(s, from, t);
+    }
+}
+
+static double mean_begin_s(const struct timeline_walk *w)
+{
+    double sum_s = 0;
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        sum_s += w->begin_s[i];
+    return sum_s / (double)w->in->n_devices;
+}
+
+static void restart(struct timeline_walk *w)
+{
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->begin_s[i] = w->loaded_s[i] = 0;
+}
+
+static bool walk_chain(struct spread *s, size_t n_steps, double *step_s)
+{
+    restart(&s->walk);
+    for (size_t k = 0; k < WARM_UP + n_steps; k++) {
+        double before_s = mean_begin_s(&s->walk), elapsed_s = 0;
+        draw_step(s);
+        if (!timeline_walk_step(&s->walk, &elapsed_s))
+            return false;
+        if (k >= WARM_UP)
+            step_s[k - WARM_UP] = elapsed_s + mean_begin_s(&s->walk) - before_s;
+    }
+    return true;
+}
+
+static bool walk_chains(struct spread *s, size_t n_steps, uint64_t seed, double *step_s)
+{
+    for (size_t from = 0; from < n_steps; from += CHAIN) {
+        size_t n = n_steps - from < CHAIN ? n_steps - from : CHAIN;
+        s->random = random_seed(seed, from / CHAIN);
+        if (!walk_chain(s, n, step_s + from))
+            return false;
+    }
+    return true;
+}
+
+bool ft_timeline_spread(const struct ft_timeline *timeline,
+                        const struct ft_timeline_samples *samples, double n_prefetched,
+                        size_t n_steps, uint64_t seed, double *step_s, char *message)
+{
+    if (!timeline_samples_check(timeline, samples, CHAIN + WARM_UP, message))
+        return false;
+    if (!(n_prefetched >= 1) || !isfinite(n_prefetched))
+        return refuse(message, "n_prefetched must be at least 1 (got %g)", n_prefetched);
+    struct spread s = {.samples = samples,
+                       .seen = calloc(timeline->n_types, sizeof *s.seen),
+                       .drawn = calloc(timeline->n_types, sizeof *s.drawn)};
+    bool ok = timeline_walk_make(&s.walk, timeline);
+    s.walk.load_s = calloc(timeline->n_devices, sizeof *s.walk.load_s);
+    s.walk.n_prefetched = n_prefetched;
+    ok = ok && s.seen && s.drawn && s.walk.load_s && walk_chains(&s, n_steps, seed, step_s);
+    free(s.walk.load_s);
+    timeline_walk_free(&s.walk);
+    free(s.seen);
+    free(s.drawn);
+    return ok || refuse(message, "there is no memory for %zu devices", timeline->n_devices);
+}

@@ -1,0 +1,258 @@
+/*
+ * Forward, backward with its buckets' all-reduces beside it, optimizer, the next step. Between two
+ * changes of a device's rate the ring is exact; devices that compute slow it down as a whole
+ * (docs/model.md, "The timeline").
+ */
+#include "predict/timeline_walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "predict/ring_paths.h"
+
+/* When a device that communicates slower while it computes stops to. */
+struct timeline_computing {
+    double until_s;
+    size_t position;
+};
+
+/*
+ * From its time on, until the next of them, the ring's own clock shows `clock_s` and runs with
+ * `speed` seconds a second.
+ */
+struct timeline_pace {
+    double from_s, clock_s, speed;
+};
+
+static double later_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static const struct ft_timeline_type *type_at(const struct timeline_walk *w, size_t i)
+{
+    return &w->in->type[w->in->type_of[i]];
+}
+
+/* Seconds of one chunk of a bucket over the link from position i, below a ceiling. */
+static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
+                           double ceiling_Bps)
+{
+    const struct ft_link *link = &w->in->link[i];
+    double rate_Bps = link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps;
+    return link->latency_s + bucket_bytes / (double)w->in->n_devices / rate_Bps;
+}
+
+static double computing_until_s(const struct timeline_walk *w, size_t i)
+{
+    return w->begin_s[i] + w->now[i]->forward_s + w->now[i]->backward_s;
+}
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct timeline_computing *x = a, *y = b;
+    if (x->until_s != y->until_s)
+        return x->until_s < y->until_s ? 1 : -1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static void find_slowed(struct timeline_walk *w)
+{
+    w->n_slowed = 0;
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        const struct ft_timeline_type *type = type_at(w, i);
+        bool slowed =
+            type->busy_Bps < type->idle_Bps && type->busy_Bps < w->in->link[i].bandwidth_Bps;
+        if (slowed)
+            w->slowed[w->n_slowed++] = (struct timeline_computing){computing_until_s(w, i), i};
+    }
+    qsort(w->slowed, w->n_slowed, sizeof *w->slowed, latest_first);
+}
+
+static void add_pace(struct timeline_walk *w, double from_s, double speed)
+{
+    double clock_s = from_s;
+    if (w->n_paces > 0) {
+        const struct timeline_pace *after = &w->pace[w->n_paces - 1];
+        clock_s = after->clock_s - (after->from_s - from_s) * speed;
+    }
+    w->pace[w->n_paces++] = (struct timeline_pace){from_s, clock_s, speed};
+}
+
+/*
+ * The ring's clock runs with the time once nobody computes; before that slower, by as much as the
+ * slowest of those that still compute takes longer a round than the slowest when nobody does.
+ */
+static void find_paces(struct timeline_walk *w, double bucket_bytes, double idle_s)
+{
+    double slowest_s = idle_s;
+    w->n_paces = 0;
+    for (size_t s = 0; s < w->n_slowed; s++) {
+        const struct timeline_computing *c = &w->slowed[s];
+        double busy_Bps = type_at(w, c->position)->busy_Bps;
+        double cost_s = chunk_cost_s(w, c->position, bucket_bytes, busy_Bps);
+        if (cost_s > slowest_s) {
+            add_pace(w, c->until_s, idle_s / slowest_s);
+            slowest_s = cost_s;
+        }
+    }
+    add_pace(w, 0, slowest_s > 0 ? idle_s / slowest_s : 1);
+}
+
+/* The first pace, latest first, that has begun at `value`. */
+static const struct timeline_pace *pace_at(const struct timeline_walk *w, double value,
+                                           bool by_clock)
+{
+    size_t low = 0, high = w->n_paces - 1;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        double from = by_clock ? w->pace[middle].clock_s : w->pace[middle].from_s;
+        if (from <= value)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return &w->pace[low];
+}
+
+static double clock_at(const struct timeline_walk *w, double time_s)
+{
+    const struct timeline_pace *p = pace_at(w, time_s, false);
+    return p->clock_s + (time_s - p->from_s) * p->speed;
+}
+
+static double time_at(const struct timeline_walk *w, double clock_s)
+{
+    const struct timeline_pace *p = pace_at(w, clock_s, true);
+    return p->from_s + (clock_s - p->clock_s) / p->speed;
+}
+
+/* A device enters when its gradients are ready and it has left the bucket before. */
+static void enter(struct timeline_walk *w, size_t bucket)
+{
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        double ready_s = w->begin_s[i] + w->now[i]->forward_s + w->now[i]->ready_s[bucket];
+        w->enter_s[i] = bucket == 0 ? ready_s : later_of(ready_s, w->end_s[i]);
+    }
+}
+
+/* What a bucket's chunks cost when nobody computes; the slowest of them. */
+static double cost_links(struct timeline_walk *w, size_t bucket)
+{
+    double slowest_s = 0;
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        double idle_Bps = type_at(w, i)->idle_Bps;
+        w->cost_s[i] = chunk_cost_s(w, i, w->in->bucket_bytes[bucket], idle_Bps);
+        slowest_s = later_of(slowest_s, w->cost_s[i]);
+    }
+    return slowest_s;
+}
+
+static bool all_reduce(struct timeline_walk *w, size_t bucket)
+{
+    size_t n = w->in->n_devices;
+    find_paces(w, w->in->bucket_bytes[bucket], cost_links(w, bucket));
+    enter(w, bucket);
+    for (size_t i = 0; i < n; i++)
+        w->enter_s[i] = clock_at(w, w->enter_s[i]);
+    struct ring_paths ring = {.stay_s = w->cost_s,
+                              .pass_s = w->cost_s,
+                              .start_s = w->enter_s,
+                              .n_devices = n,
+                              .n_rounds = 2 * ((double)n - 1)};
+    if (!ring_paths_end(ring, w->end_s))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        w->end_s[i] = time_at(w, w->end_s[i]);
+    return true;
+}
+
+/* When each device is done, as the worker counts it. */
+static void add_done(struct timeline_walk *w, size_t bucket)
+{
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->done_s[bucket] += w->end_s[i] - w->begin_s[i] - w->now[i]->forward_s;
+}
+
+/*
+ * The loader's next mini-batch: begun when it is done with the one before, but no more than so many
+ * ahead of the step.
+ */
+static double loaded_s(const struct timeline_walk *w, size_t i)
+{
+    double room_s = w->begin_s[i] - w->n_prefetched * w->load_s[i];
+    return later_of(w->loaded_s[i], room_s) + w->load_s[i];
+}
+
+static double next_begin_s(const struct timeline_walk *w, size_t i)
+{
+    const struct ft_timeline_type *now = w->now[i];
+    double computed_s = computing_until_s(w, i);
+    bool in_ring = w->in->n_devices > 1 && w->in->n_buckets > 0;
+    double done_s = in_ring ? later_of(computed_s, w->end_s[i]) : computed_s;
+    double load_s = now->load_inside ? now->load_s : 0;
+    double free_s = done_s + now->optimizer_s + now->rest_s + load_s;
+    return w->load_s ? later_of(free_s, w->loaded_s[i]) : free_s;
+}
+
+static double go_on(struct timeline_walk *w)
+{
+    double first_s = INFINITY;
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        if (w->load_s)
+            w->loaded_s[i] = loaded_s(w, i);
+        w->begin_s[i] = next_begin_s(w, i);
+        first_s = w->begin_s[i] < first_s ? w->begin_s[i] : first_s;
+    }
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        w->begin_s[i] -= first_s;
+        w->loaded_s[i] -= first_s;
+    }
+    return first_s;
+}
+
+bool timeline_walk_step(struct timeline_walk *w, double *elapsed_s)
+{
+    size_t n_buckets = w->in->n_devices > 1 ? w->in->n_buckets : 0;
+    if (n_buckets > 0)
+        find_slowed(w);
+    for (size_t b = 0; b < n_buckets; b++) {
+        if (!all_reduce(w, b))
+            return false;
+        if (w->done_s)
+            add_done(w, b);
+    }
+    *elapsed_s += go_on(w);
+    return true;
+}
+
+void timeline_walk_free(struct timeline_walk *w)
+{
+    free(w->now);
+    free(w->begin_s);
+    free(w->end_s);
+    free(w->loaded_s);
+    free(w->enter_s);
+    free(w->cost_s);
+    free(w->slowed);
+    free(w->pace);
+}
+
+bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in)
+{
+    size_t n = in->n_devices;
+    struct timeline_walk w = {.in = in,
+                              .now = calloc(n, sizeof *w.now),
+                              .begin_s = calloc(n, sizeof *w.begin_s),
+                              .end_s = calloc(n, sizeof *w.end_s),
+                              .loaded_s = calloc(n, sizeof *w.loaded_s),
+                              .enter_s = calloc(n, sizeof *w.enter_s),
+                              .cost_s = calloc(n, sizeof *w.cost_s),
+                              .slowed = calloc(n, sizeof *w.slowed),
+                              .pace = calloc(n + 1, sizeof *w.pace)};
+    *walk = w;
+    for (size_t i = 0; w.now && i < n; i++)
+        w.now[i] = type_at(&w, i);
+    return w.now && w.begin_s && w.end_s && w.loaded_s && w.enter_s && w.cost_s && w.slowed &&
+           w.pace;
+}

@@ -1,0 +1,41 @@
+/* Steps of all devices of a timeline, one after the other; what each of them takes may change from
+ * step to step. */
+#ifndef FORETRAIN_PREDICT_TIMELINE_WALK_H
+#define FORETRAIN_PREDICT_TIMELINE_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "foretrain.h"
+
+struct timeline_computing;
+struct timeline_pace;
+
+struct timeline_walk {
+    const struct ft_timeline *in;
+    /* [n_devices], the times of this step; ceilings are those of the device's type. */
+    const struct ft_timeline_type **now;
+    double *load_s; /* [n_devices], from this step's load to the next, beside the step; or NULL */
+    double n_prefetched;      /* mini-batches that a loader beside the steps makes ahead */
+    double *begin_s, *end_s;  /* [n_devices], of this step: forward begins, the ring lets go */
+    double *loaded_s;         /* [n_devices], when the loader is done with this step's mini-batch */
+    double *enter_s, *cost_s; /* [n_devices], of a bucket; enter_s by the ring's clock */
+    double *done_s;           /* [n_buckets], sum over devices, since begin of backward; or NULL */
+    struct timeline_computing *slowed; /* [n_slowed], latest first */
+    struct timeline_pace *pace;        /* [n_paces], latest first */
+    size_t n_slowed, n_paces;
+};
+
+/* All devices begin at 0, with their types' times. False where memory is short; call
+ * timeline_walk_free in any case. */
+bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in);
+
+/*
+ * One step with the times of `now`, and on to the next one's begin. Times are counted from the
+ * first to begin it: how much later that is, is added to `elapsed_s`. False where memory is short.
+ */
+bool timeline_walk_step(struct timeline_walk *walk, double *elapsed_s);
+
+void timeline_walk_free(struct timeline_walk *walk);
+
+#endif
