@@ -16,7 +16,7 @@ struct cluster {
     struct job job;
     struct profile profile[CLUSTER_MOST_TYPES];
     struct network network;
-    enum forecast_model model; /* the timeline, unless set */
+    enum forecast_model model; /* the closed form, unless set after the job is read */
     struct forecast forecast;
     struct error e;
 };
@@ -60,6 +60,7 @@ static inline struct profile cluster_profile(const char *name, double batch, dou
 /* Fails the test where the job is not right. */
 static inline void cluster_read_job(struct cluster *c, const char *yaml)
 {
+    c->model = MODEL_CLOSED_FORM;
     if (!job_parse(&c->arena, yaml, strlen(yaml), "lab.yaml", ".", &c->job, &c->e))
         fail_msg("%s", c->e.text);
 }
