@@ -12,7 +12,7 @@ help:
 	@echo 'make build    build only: $(BUILD)/gcc/foretrain'
 	@echo 'make install  install under PREFIX (default /usr/local)'
 	@echo 'make bench    measure speed, as ratios'
-	@echo 'make accuracy as root: forecast against truth on 13 clusters, for docs/accuracy.md (1 h, nothing else running)'
+	@echo 'make accuracy forecasts against truth on 17 clusters, for docs/accuracy.md; measures what is not kept (4 min each, as root, nothing else running)'
 	@echo 'make lint     format, clang-tidy, cppcheck, man pages'
 	@echo 'make format   format the C code'
 	@echo 'make clean    remove $(BUILD)/'

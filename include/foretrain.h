@@ -186,7 +186,7 @@ struct ft_timeline_step {
  *   message  [FT_MESSAGE_SIZE], out on failure; may be NULL
  *
  * Returns false, leaving the output untouched, when a value is out of range or memory is short.
- * O(steps * buckets * n log n); uses up to 136 bytes a device while it runs.
+ * O(steps * buckets * n log n); uses up to 152 bytes a device while it runs.
  */
 FT_API bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                              char *message);
@@ -217,10 +217,22 @@ FT_API bool ft_timeline_spread(const struct ft_timeline *timeline,
                                const struct ft_timeline_samples *samples, double n_prefetched,
                                size_t n_steps, uint64_t seed, double *step_s, char *message);
 
-/* What a device sends at the most, and what that was found from. */
+/*
+ * The steps of a ring of one type in the order in which they were measured, each device with the
+ * times of one that was measured: what the timeline makes of a sub-system.
+ *
+ *   samples  [1]
+ *   step_s   [samples->n_iterations], out
+ *
+ * Fails as ft_timeline_step, or where there is more than one type.
+ */
+FT_API bool ft_timeline_replay(const struct ft_timeline *timeline,
+                               const struct ft_timeline_samples *samples, double *step_s,
+                               char *message);
+
+/* What a device sends at the most. */
 struct ft_ceilings {
     double busy_Bps, idle_Bps; /* INFINITY: the link was the limit */
-    double step_s;             /* mean step of the sub-system with them */
 };
 
 /*

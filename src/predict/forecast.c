@@ -107,6 +107,16 @@ static bool take_timeline(struct arena *arena, const struct job *job, const stru
     return true;
 }
 
+static void warn_of_the_closed_form(const struct forecast *f, struct warnings *warnings)
+{
+    for (int t = 0; f->model == MODEL_CLOSED_FORM && t < f->n_types; t++) {
+        if (f->type[t].loading_in_step)
+            warn_of(warnings, f->type[t].name,
+                    "loading is inside the step (no loader workers), so that in reality it adds to "
+                    "computing; the closed form takes the longer of both.");
+    }
+}
+
 static void name_what_decides(struct arena *arena, const struct job *job, struct forecast *f)
 {
     size_t i = f->deciding, n = f->n_devices;
@@ -151,6 +161,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
         !check_step(job, &f, e))
         return false;
     name_what_decides(arena, job, &f);
+    warn_of_the_closed_form(&f, &warnings);
     forecast_warn_links(arena, job, &f, &warnings);
     if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
         return false;

@@ -178,9 +178,5 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
     warn_of_page_cache(name, profile, warnings);
     if (!loader_was_seen(profile))
         warn_of(warnings, name, "no data loader was seen; loading counts as 0 s.");
-    if (profile->loader_workers == 0)
-        warn_of(warnings, name,
-                "loading is inside the step (no loader workers), so that in reality it adds to "
-                "computing; the closed form takes the longer of both.");
     pass_on_notes(name, profile, warnings);
 }

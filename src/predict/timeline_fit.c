@@ -22,11 +22,11 @@ struct fit {
 };
 
 struct point {
-    double busy_Bps, idle_Bps, error, step_s;
+    double busy_Bps, idle_Bps, error;
 };
 
-/* The mean step; the buckets' times, summed over devices and steps, are in done_s. */
-static bool walk_samples(struct fit *f, double *step_s, size_t *n_steps)
+/* The buckets' times, summed over devices and steps, are in done_s then. */
+static bool walk_samples(struct fit *f, size_t *n_steps)
 {
     const struct ft_timeline_samples *from = f->samples;
     size_t stride = (from->n_iterations + MOST_ITERATIONS - 1) / MOST_ITERATIONS;
@@ -43,7 +43,6 @@ static bool walk_samples(struct fit *f, double *step_s, size_t *n_steps)
             return false;
         ++*n_steps;
     }
-    *step_s = elapsed_s / (double)*n_steps;
     return true;
 }
 
@@ -68,7 +67,7 @@ static bool try_point(struct fit *f, double busy_Bps, double idle_Bps, struct po
     f->type.busy_Bps = busy_Bps;
     f->type.idle_Bps = idle_Bps;
     *point = (struct point){.busy_Bps = busy_Bps, .idle_Bps = idle_Bps};
-    if (!walk_samples(f, &point->step_s, &n_steps))
+    if (!walk_samples(f, &n_steps))
         return false;
     point->error = squared_error(f, n_steps);
     return true;
@@ -81,43 +80,87 @@ static bool is_better(const struct fit *f, const struct point *a, const struct p
     return sqrt(a->error) < sqrt(b->error) - 1e-3 * last_s;
 }
 
-static const double RATIO = 1.4142135623730951;
-enum { COARSE = 18, FINER = 4 };
+static const double RATIO = 1.4142135623730951, GOLDEN = 0.6180339887498949;
+static const double LEAST_BUSY = 1.0 / 16; /* of idle: less is not told from nothing */
+enum { COARSE = 18, BUSY_CUTS = 12, IDLE_CUTS = 8 };
 
-/* Ceilings below the slowest link, from high to low, down to a few hundredths of it. */
-static bool search_coarsely(struct fit *f, struct point *best)
+/* One cut of the golden section of [low, high], whose inner points are `a` below `b`. */
+struct section {
+    double low, high;
+    struct point a, b;
+};
+
+static double inner(double low, double high, double share)
 {
+    return low * pow(high / low, share);
+}
+
+/* The best busy ceiling for an idle one: what buckets take falls with it. */
+static bool find_busy(struct fit *f, double idle_Bps, struct point *best)
+{
+    struct section s = {.low = idle_Bps * LEAST_BUSY, .high = idle_Bps};
     struct point p;
-    if (!try_point(f, f->limit_Bps, f->limit_Bps, best))
+    if (!try_point(f, idle_Bps, idle_Bps, best) ||
+        !try_point(f, inner(s.low, s.high, 1 - GOLDEN), idle_Bps, &s.a) ||
+        !try_point(f, inner(s.low, s.high, GOLDEN), idle_Bps, &s.b))
         return false;
-    double idle_Bps = f->limit_Bps;
-    for (int i = 0; i < COARSE; i++, idle_Bps /= RATIO) {
-        double busy_Bps = idle_Bps;
-        for (int b = i; b < COARSE; b++, busy_Bps /= RATIO) {
-            if (!try_point(f, busy_Bps, idle_Bps, &p))
-                return false;
-            if (is_better(f, &p, best))
-                *best = p;
+    for (int k = 0; k < BUSY_CUTS; k++) {
+        bool upper = s.b.error <= s.a.error;
+        p = upper ? s.b : s.a;
+        if (is_better(f, &p, best) || (best->busy_Bps < idle_Bps && p.error < best->error))
+            *best = p;
+        if (upper) {
+            s.low = s.a.busy_Bps;
+            s.a = s.b;
+        } else {
+            s.high = s.b.busy_Bps;
+            s.b = s.a;
         }
+        struct point *next = upper ? &s.b : &s.a;
+        if (!try_point(f, inner(s.low, s.high, upper ? GOLDEN : 1 - GOLDEN), idle_Bps, next))
+            return false;
     }
     return true;
 }
 
-/* Around the best, at smaller and smaller distances. */
+/* Idle ceilings below the slowest link, from high to low, each with its best busy one. */
+static bool search_coarsely(struct fit *f, struct point *best)
+{
+    struct point p;
+    if (!find_busy(f, f->limit_Bps, best))
+        return false;
+    for (int i = 1; i < COARSE; i++) {
+        if (!find_busy(f, f->limit_Bps * pow(RATIO, -i), &p))
+            return false;
+        if (is_better(f, &p, best))
+            *best = p;
+    }
+    return true;
+}
+
+/* Between the best idle ceiling's neighbours. */
 static bool search_finely(struct fit *f, struct point *best)
 {
-    double ratio = RATIO;
-    for (int round = 0; round < FINER; round++) {
-        struct point middle = *best, p;
-        ratio = sqrt(ratio);
-        for (int k = 0; k < 9; k++) {
-            double idle_Bps = fmin(f->limit_Bps, middle.idle_Bps * pow(ratio, k / 3 - 1));
-            double busy_Bps = fmin(idle_Bps, middle.busy_Bps * pow(ratio, k % 3 - 1));
-            if (!try_point(f, busy_Bps, idle_Bps, &p))
-                return false;
-            if (p.error < best->error)
-                *best = p;
+    struct section s = {.low = best->idle_Bps / RATIO,
+                        .high = fmin(f->limit_Bps, best->idle_Bps * RATIO)};
+    if (!find_busy(f, inner(s.low, s.high, 1 - GOLDEN), &s.a) ||
+        !find_busy(f, inner(s.low, s.high, GOLDEN), &s.b))
+        return false;
+    for (int k = 0; k < IDLE_CUTS; k++) {
+        bool upper = s.b.error <= s.a.error;
+        struct point p = upper ? s.b : s.a;
+        if (best->idle_Bps < f->limit_Bps ? p.error < best->error : is_better(f, &p, best))
+            *best = p;
+        if (upper) {
+            s.low = s.a.idle_Bps;
+            s.a = s.b;
+        } else {
+            s.high = s.b.idle_Bps;
+            s.b = s.a;
         }
+        struct point *next = upper ? &s.b : &s.a;
+        if (!find_busy(f, inner(s.low, s.high, upper ? GOLDEN : 1 - GOLDEN), next))
+            return false;
     }
     return true;
 }
@@ -138,10 +181,13 @@ static void set_targets(struct fit *f, const double *done_s)
 static bool check(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,
                   const double *done_s, char *message)
 {
+    const char *what = "ceilings need a ring of one type, and a bucket";
+    if (timeline && timeline->n_types > 1)
+        return refuse(message, "%s", what);
     if (!timeline_samples_check(timeline, samples, MOST_ITERATIONS, message))
         return false;
-    if (timeline->n_types != 1 || timeline->n_devices < 2 || timeline->n_buckets == 0)
-        return refuse(message, "ceilings need a ring of one type, and a bucket");
+    if (timeline->n_devices < 2 || timeline->n_buckets == 0)
+        return refuse(message, "%s", what);
     for (size_t b = 0; b < timeline->n_buckets; b++) {
         if (!is_amount(done_s[b]))
             return refuse(message, "done_s of bucket %zu must be finite and not negative (got %g)",
@@ -178,6 +224,6 @@ bool ft_timeline_fit(const struct ft_timeline *timeline, const struct ft_timelin
     if (!ok)
         return refuse(message, "there is no memory for %zu devices", timeline->n_devices);
     *ceilings = (struct ft_ceilings){unless_at(f.limit_Bps, best.busy_Bps),
-                                     unless_at(f.limit_Bps, best.idle_Bps), best.step_s};
+                                     unless_at(f.limit_Bps, best.idle_Bps)};
     return true;
 }

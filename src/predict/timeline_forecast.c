@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "base/stats.h"
 #include "base/units.h"
 #include "predict/measured_ring.h"
@@ -23,6 +24,9 @@ struct whole {
     struct ft_timeline timeline;         /* of the whole ring */
     struct ft_timeline_type *type;       /* [n_types], what timeline.type points to */
     struct ft_timeline_samples *samples; /* [n_types] */
+    const double *residual_s; /* [n_residuals], of the sub-system where they vary most; mean 0 */
+    size_t n_residuals;
+    double residual_sd_s;
 };
 
 static struct ft_link as_link(const struct link *link)
@@ -126,6 +130,57 @@ static double mixed_step(struct whole *w, const struct network *network)
     return ft_timeline_step(&own, &step, NULL) ? step.step_s : 0;
 }
 
+/* Measured, the mean over devices; NULL: not by iteration. */
+static double *measured_steps(struct arena *arena, const struct profile *p, size_t n_iterations)
+{
+    const struct samples *step = &p->stage[STAGE_STEP];
+    size_t n_devices = (size_t)p->n_devices;
+    if (!step->value || step->stats.n != n_iterations * n_devices)
+        return NULL;
+    double *mean_s = ARENA_ARRAY(arena, n_iterations, double);
+    for (size_t j = 0; j < n_iterations; j++) {
+        double sum_s = 0;
+        for (size_t d = 0; d < n_devices; d++)
+            sum_s += step->value[d * n_iterations + j];
+        mean_s[j] = sum_s / (double)n_devices;
+    }
+    return mean_s;
+}
+
+/* What a sub-system's steps took more or less than replayed: how communication varies. */
+static void keep_residuals(struct whole *w, int t, const double *replayed_s)
+{
+    size_t n = w->samples[t].n_iterations;
+    double *residual_s = measured_steps(w->arena, &w->profile[t], n);
+    if (!residual_s || !w->steps[t].sampled)
+        return;
+    for (size_t j = 0; j < n; j++)
+        residual_s[j] -= replayed_s[j];
+    struct stats stats = stats_of(residual_s, n);
+    if (stats.sd <= w->residual_sd_s)
+        return;
+    for (size_t j = 0; j < n; j++)
+        residual_s[j] -= stats.mean;
+    w->residual_s = residual_s;
+    w->n_residuals = n;
+    w->residual_sd_s = stats.sd;
+}
+
+/* Mean step of the type's own sub-system, replayed; 0: not known. */
+static double replay_own(struct whole *w, const struct network *network, int t)
+{
+    struct measured_ring ring;
+    size_t n = w->samples[t].n_iterations;
+    double *step_s = ARENA_ARRAY(w->arena, n, double);
+    if (measured_ring_find(w->arena, w->job, w->profile, network, t, &ring))
+        return 0;
+    struct ft_timeline own = own_timeline(w, t, &ring);
+    if (!ft_timeline_replay(&own, &w->samples[t], step_s, NULL))
+        return 0;
+    keep_residuals(w, t, step_s);
+    return stats_of(step_s, n).mean;
+}
+
 /* Each type's own sub-system: no step is shorter than what its loader takes beside it. */
 static void forecast_own(struct whole *w, const struct network *network, struct forecast *f)
 {
@@ -135,7 +190,7 @@ static void forecast_own(struct whole *w, const struct network *network, struct 
         if (w->profile[t].one_ring)
             f->type[t].own_step_s = mixed_step(w, network);
         else if (!f->type[t].why_no_ceilings)
-            f->type[t].own_step_s = fmax(beside_s, f->type[t].ceilings.step_s);
+            f->type[t].own_step_s = fmax(beside_s, replay_own(w, network, t));
     }
 }
 
@@ -147,7 +202,7 @@ static void fit_types(struct whole *w, const struct network *network, struct for
         type->backward_s = mean->backward_s;
         type->optimizer_s = mean->optimizer_s;
         type->rest_s = mean->rest_s;
-        type->ceilings = (struct ft_ceilings){INFINITY, INFINITY, 0};
+        type->ceilings = (struct ft_ceilings){INFINITY, INFINITY};
         type->why_no_ceilings = fit(w, network, t, &type->ceilings);
         w->type[t].busy_Bps = type->ceilings.busy_Bps;
         w->type[t].idle_Bps = type->ceilings.idle_Bps;
@@ -195,6 +250,14 @@ static double error_of_mean(const struct profile *p)
     return stats.mean > 0 ? stats.sd / stats.mean / sqrt((double)n_blocks) : 0;
 }
 
+/* Steps vary as drawn, and by what was seen beside that. */
+static void add_residuals(const struct whole *w, double *step_s, size_t n)
+{
+    struct random random = random_seed(SEED, UINT64_MAX);
+    for (size_t k = 0; w->n_residuals > 0 && k < n; k++)
+        step_s[k] = fmax(0, step_s[k] + w->residual_s[random_below(&random, w->n_residuals)]);
+}
+
 static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *message)
 {
     size_t n = steps_to_draw(w);
@@ -202,6 +265,7 @@ static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *mes
     if (!ft_timeline_spread(&w->timeline, w->samples, fewest_prefetched(w), n, SEED, step_s,
                             message))
         return false;
+    add_residuals(w, step_s, n);
     out->known = true;
     out->n_steps = n;
     out->step_s = (struct span){stats_of(step_s, n).mean, stats_quantile(step_s, n, 0.1),
@@ -286,7 +350,7 @@ static size_t slowest_hop(const struct whole *w)
  * form's word. */
 static void find_what_decides(struct whole *w, struct forecast *f)
 {
-    const double most = 2e6;
+    const double most = 2e5;
     struct candidate best = {NULL, -1, INFINITY};
     if ((double)f->n_types * (double)f->n_devices > most)
         return;

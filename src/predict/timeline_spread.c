@@ -108,3 +108,30 @@ bool ft_timeline_spread(const struct ft_timeline *timeline,
     free(s.drawn);
     return ok || refuse(message, "there is no memory for %zu devices", timeline->n_devices);
 }
+
+static bool replay(struct timeline_walk *w, const struct ft_timeline_samples *from, double *step_s)
+{
+    for (size_t j = 0; j < from->n_iterations; j++) {
+        double before_s = mean_begin_s(w), elapsed_s = 0;
+        for (size_t i = 0; i < w->in->n_devices; i++)
+            w->now[i] = from->step + j * from->n_together + i % from->n_together;
+        if (!timeline_walk_step(w, &elapsed_s))
+            return false;
+        step_s[j] = elapsed_s + mean_begin_s(w) - before_s;
+    }
+    return true;
+}
+
+bool ft_timeline_replay(const struct ft_timeline *timeline,
+                        const struct ft_timeline_samples *samples, double *step_s, char *message)
+{
+    if (timeline && timeline->n_types > 1)
+        return refuse(message, "only a ring of one type is replayed (got %zu types)",
+                      timeline->n_types);
+    if (!timeline_samples_check(timeline, samples, CHAIN + WARM_UP, message))
+        return false;
+    struct timeline_walk w;
+    bool ok = timeline_walk_make(&w, timeline) && replay(&w, samples, step_s);
+    timeline_walk_free(&w);
+    return ok || refuse(message, "there is no memory for %zu devices", timeline->n_devices);
+}

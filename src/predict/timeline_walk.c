@@ -136,6 +136,15 @@ static void enter(struct timeline_walk *w, size_t bucket)
     }
 }
 
+/* Nothing is sent before the next device has entered, too: it must have room for what comes. */
+static void wait_for_receivers(struct timeline_walk *w)
+{
+    size_t n = w->in->n_devices;
+    double first_s = w->enter_s[0];
+    for (size_t i = 0; i < n; i++)
+        w->enter_s[i] = later_of(w->enter_s[i], i + 1 < n ? w->enter_s[i + 1] : first_s);
+}
+
 /* What a bucket's chunks cost when nobody computes; the slowest of them. */
 static double cost_links(struct timeline_walk *w, size_t bucket)
 {
@@ -153,6 +162,7 @@ static bool all_reduce(struct timeline_walk *w, size_t bucket)
     size_t n = w->in->n_devices;
     find_paces(w, w->in->bucket_bytes[bucket], cost_links(w, bucket));
     enter(w, bucket);
+    wait_for_receivers(w);
     for (size_t i = 0; i < n; i++)
         w->enter_s[i] = clock_at(w, w->enter_s[i]);
     struct ring_paths ring = {.stay_s = w->cost_s,

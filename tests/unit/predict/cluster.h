@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/stats.h"
 #include "job/job.h"
 #include "network/network.h"
 #include "predict/forecast.h"

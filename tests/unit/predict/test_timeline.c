@@ -76,6 +76,9 @@ static void walk_step(const struct system *s, double *begin_s)
             double ready_s = s->ready_s[s->type_of[i]][b] + s->type[s->type_of[i]].forward_s;
             at_s[i] = fmax(at_s[i], begin_s[i] + ready_s);
         }
+        double first_s = at_s[0];
+        for (size_t i = 0; i < n; i++)
+            at_s[i] = fmax(at_s[i], i + 1 < n ? at_s[i + 1] : first_s);
         for (size_t round = 0; round < 2 * (n - 1); round++) {
             double arrives_s[MOST_DEVICES];
             for (size_t i = 0; i < n; i++)

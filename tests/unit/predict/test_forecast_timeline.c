@@ -1,0 +1,233 @@
+/* Whole forecasts by the timeline: what it makes of profiles, and what it says where it cannot. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cluster.h"
+
+#define JOB                                                                                        \
+    "name: lab\n"                                                                                  \
+    "data: {samples: 6400}\n"                                                                      \
+    "devices:\n"                                                                                   \
+    "  fast: {count: 3, batch: 16}\n"                                                              \
+    "  slow: {count: 3, batch: 16}\n"                                                              \
+    "network:\n"                                                                                   \
+    "  links:\n"                                                                                   \
+    "    - {between: [fast, fast], bandwidth: 100 MB/s}\n"                                         \
+    "    - {between: [slow, slow], bandwidth: 100 MB/s}\n"                                         \
+    "    - {between: [fast, slow], bandwidth: 100 MB/s}\n"
+
+struct lab {
+    struct cluster cluster;
+    struct bucket bucket[2][2];
+};
+
+static struct samples mean(double seconds)
+{
+    return (struct samples){.known = true,
+                            .stats = {.n = 81, .mean = seconds, .min = seconds, .max = seconds}};
+}
+
+/*
+ * Forward `part_s`, backward twice that, with 4 MB ready in its middle and 1 MB at its end, done as
+ * fast as 100 MB/s allow.
+ */
+static struct profile profile_of(const char *name, double part_s, struct bucket *bucket)
+{
+    struct profile p = cluster_profile(name, 16, part_s, 0.01, 5e6);
+    cluster_stage(&p, STAGE_BACKWARD_COMPUTE, 2 * part_s);
+    cluster_stage(&p, STAGE_OPTIMIZER, 0.01);
+    cluster_stage(&p, STAGE_REST, 0.001);
+    cluster_stage(&p, STAGE_STEP, 3 * part_s + 0.01 + 0.01 + 0.001 + 0.0005);
+    bucket[0] = (struct bucket){4e6, 4e6, mean(part_s), mean(part_s + 0.04)};
+    bucket[1] = (struct bucket){1e6, 1e6, mean(2 * part_s), mean(2 * part_s + 0.01)};
+    p.bucket = bucket;
+    p.n_buckets = 2;
+    return p;
+}
+
+static void start(struct lab *lab)
+{
+    struct cluster *c = &lab->cluster;
+    *lab = (struct lab){0};
+    cluster_read_job(c, JOB);
+    c->model = MODEL_TIMELINE;
+    c->profile[0] = profile_of("fast", 0.1, lab->bucket[0]);
+    c->profile[1] = profile_of("slow", 0.2, lab->bucket[1]);
+}
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/*
+ * The slow ones have the last bucket ready at 0.6 s; five thirds of its 1 MB then take 1/60 s; then
+ * optimizer, rest and copy.
+ */
+static void a_step_by_hand(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    assert_int_equal(f->model, MODEL_TIMELINE);
+    assert_near(f->step_s, 0.6 + 1.0 / 60 + 0.01 + 0.001 + 0.0005);
+    assert_near(f->closed_form.step_s, 0.2 + 0.01 + 5.0 / 60);
+    assert_near(f->epoch_s, 67 * f->step_s);
+    assert_string_equal(f->deciding_device, "slow-0");
+    assert_string_equal(f->deciding_stage, "computing");
+    assert_near(f->step_without_s, 0.3 + 1.0 / 60 + 0.0115);
+    cluster_free(&lab.cluster);
+}
+
+static void its_own_sub_systems(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    for (int t = 0; t < 2; t++) {
+        assert_null(f->type[t].why_no_ceilings);
+        assert_true(isinf(f->type[t].ceilings.idle_Bps));
+        assert_true(f->type[t].self_known);
+        assert_true(fabs(f->type[t].self_error) < 1e-6);
+    }
+    assert_false(f->timeline.spread_known);
+    assert_true(cluster_warns(&lab.cluster, "there is no interval"));
+    cluster_free(&lab.cluster);
+}
+
+/* What was slower than its link in the small is so in the large. */
+static void what_devices_cannot_feed_shows_in_the_whole(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    lab.bucket[1][0].done = mean(0.2 + 0.4);
+    lab.bucket[1][1].done = mean(0.2 + 0.5);
+    cluster_stage(&lab.cluster.profile[1], STAGE_STEP, 0.2 + 0.7 + 0.0115);
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    assert_true(f->type[1].ceilings.idle_Bps < 15e6);
+    assert_true(fabs(f->type[1].self_error) < 0.01);
+    assert_true(f->step_s > 0.9);
+    assert_string_equal(f->deciding_stage, "all-reduce");
+    cluster_free(&lab.cluster);
+}
+
+static double sample[4][6];
+
+static void give_samples(struct samples *samples, double *value, double low, double high)
+{
+    for (size_t k = 0; k < 6; k++)
+        value[k] = k % 3 == 0 ? high : low;
+    *samples = (struct samples){true, value, stats_of(value, 6)};
+}
+
+/* Two devices, three iterations: one of three is long, on both. */
+static void samples_give_an_interval(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    lab.cluster.job.n_types = 1;
+    lab.cluster.job.n_devices = 3;
+    struct profile *p = &lab.cluster.profile[0];
+    give_samples(&p->stage[STAGE_FORWARD], sample[0], 0.1, 0.4);
+    give_samples(&p->stage[STAGE_STEP], sample[1], 0.3, 0.6);
+    for (size_t s = 0; s < 6; s++)
+        sample[2][s] = 0.1, sample[3][s] = 0.2;
+    p->bucket[0].ready = (struct samples){true, sample[2], stats_of(sample[2], 6)};
+    p->bucket[1].ready = p->stage[STAGE_BACKWARD_COMPUTE] =
+        (struct samples){true, sample[3], stats_of(sample[3], 6)};
+    static double copy[6], optimizer[6], rest[6];
+    give_samples(&p->stage[STAGE_COPY], copy, 0, 0);
+    give_samples(&p->stage[STAGE_OPTIMIZER], optimizer, 0, 0);
+    give_samples(&p->stage[STAGE_REST], rest, 0, 0);
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    double shortest_s = 0.3 + 4.0 / 3 * 1e6 / 100e6, mean_s = shortest_s + 0.3 * 5 / 9;
+    assert_true(f->timeline.spread_known);
+    assert_true(fabs(f->timeline.step_s.low - shortest_s) < 0.01);
+    assert_true(fabs(f->timeline.step_s.high - shortest_s - 0.3) < 0.01);
+    assert_true(fabs(f->step_s - mean_s) < 0.03);
+    assert_true(f->epoch_span_s.low < f->epoch_s && f->epoch_span_s.high > f->epoch_s);
+    cluster_free(&lab.cluster);
+}
+
+static void assert_closed_form(struct lab *lab, const char *why)
+{
+    cluster_forecast(&lab->cluster);
+    const struct forecast *f = &lab->cluster.forecast;
+    assert_int_equal(f->model, MODEL_CLOSED_FORM);
+    assert_near(f->step_s, f->closed_form.step_s);
+    assert_non_null(strstr(f->timeline.why_not, why));
+    assert_true(cluster_warns(&lab->cluster, "this is the closed form"));
+    cluster_free(&lab->cluster);
+}
+
+static void falls_back_to_the_closed_form_and_says_why(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    lab.cluster.profile[1].n_buckets = 0;
+    assert_closed_form(&lab, "lacks buckets with ready_s");
+    start(&lab);
+    lab.bucket[1][1].wire_bytes = 2e6;
+    assert_closed_form(&lab, "buckets are not the same");
+    start(&lab);
+    lab.cluster.profile[0].stage[STAGE_OPTIMIZER].known = false;
+    assert_closed_form(&lab, "lacks optimizer_s");
+}
+
+static void says_where_ceilings_are_not_known(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    lab.bucket[0][1].done.known = false;
+    cluster_forecast(&lab.cluster);
+    assert_int_equal(lab.cluster.forecast.model, MODEL_TIMELINE);
+    assert_true(cluster_warns(&lab.cluster, "the profile lacks done_s of its buckets"));
+    cluster_free(&lab.cluster);
+}
+
+/* A device alone has no buckets: they are as far into backward as another type's. */
+static void a_type_of_one_device_takes_the_others_buckets(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab);
+    struct profile *p = &lab.cluster.profile[1];
+    p->n_devices = p->ring_devices = 1;
+    p->bytes_sent = 0;
+    p->n_buckets = 0;
+    cluster_stage(p, STAGE_BACKWARD, 0.4);
+    cluster_forecast(&lab.cluster);
+    assert_int_equal(lab.cluster.forecast.model, MODEL_TIMELINE);
+    assert_near(lab.cluster.forecast.step_s, 0.6 + 1.0 / 60 + 0.0115);
+    cluster_free(&lab.cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_by_hand),
+        cmocka_unit_test(its_own_sub_systems),
+        cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
+        cmocka_unit_test(samples_give_an_interval),
+        cmocka_unit_test(falls_back_to_the_closed_form_and_says_why),
+        cmocka_unit_test(says_where_ceilings_are_not_known),
+        cmocka_unit_test(a_type_of_one_device_takes_the_others_buckets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
