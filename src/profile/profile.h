@@ -41,8 +41,8 @@ struct samples {
 };
 
 struct bucket {
-    double bytes;      /* of gradients */
-    double wire_bytes; /* handed to the collective */
+    double bytes;               /* of gradients */
+    double wire_bytes;          /* handed to the collective */
     struct samples ready, done; /* seconds since the start of the synchronised backward */
 };
 
