@@ -81,8 +81,8 @@ static void add_ceiling(struct grid *grid, const struct type_forecast *type, dou
 
 static void print_timeline_stages(const struct forecast *f, struct text *out)
 {
-    static const char *const head[] = {"type",     "devices",   "batch", "load",       "forward",
-                                       "backward", "optimizer", "rest",  "sends busy", "idle"};
+    static const char *const head[] = {"type",     "devices", "batch",      "load", "forward",
+                                       "backward", "rest",    "sends busy", "idle"};
     struct grid grid = {.n_columns = sizeof head / sizeof *head, .to_the_left = {true}};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         grid_add(&grid, "%s", head[i]);
@@ -94,8 +94,7 @@ static void print_timeline_stages(const struct forecast *f, struct text *out)
         add_time(&grid, type->load_s);
         add_time(&grid, type->forward_s + type->unsynced_s);
         add_time(&grid, type->backward_s);
-        add_time(&grid, type->optimizer_s);
-        add_time(&grid, type->rest_s);
+        add_time(&grid, type->optimizer_s + type->rest_s);
         add_ceiling(&grid, type, type->ceilings.busy_Bps);
         add_ceiling(&grid, type, type->ceilings.idle_Bps);
     }

@@ -62,6 +62,12 @@ class MainJob(RunTest):
         self.assertEqual(forecast["n_devices"], 8)
         self.assertEqual(forecast["epoch"]["iterations"], 7813)  # ceil(1000000 / (8 * 16))
         self.assertAlmostEqual(forecast["epoch"]["total_s"] / forecast["step_s"], 2 * 7813, delta=1e-3)
+        self.assertEqual(forecast["model"], "timeline")
+        interval = forecast["timeline"]["step_s"]
+        self.assertTrue(interval["p10"] < forecast["step_s"] < interval["p90"], interval)
+        for each in forecast["types"]:
+            self.assertTrue(each["timeline"]["ceilings"]["known"])
+            self.assertLess(abs(each["own_subsystem"]["relative_error"]), 0.25)
 
     def check_nothing_is_measured_twice(self):
         before = os.stat(f"{self.folder}/runs/small/records/fast/rank0.jsonl").st_mtime_ns
