@@ -81,7 +81,7 @@ static void add_ceiling(struct grid *grid, const struct type_forecast *type, dou
 
 static void print_timeline_stages(const struct forecast *f, struct text *out)
 {
-    static const char *const head[] = {"type",     "devices", "batch",      "load", "forward",
+    static const char *const head[] = {"type",     "devices", "load",       "forward",
                                        "backward", "rest",    "sends busy", "idle"};
     struct grid grid = {.n_columns = sizeof head / sizeof *head, .to_the_left = {true}};
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
@@ -90,7 +90,6 @@ static void print_timeline_stages(const struct forecast *f, struct text *out)
         const struct type_forecast *type = &f->type[t];
         grid_add(&grid, "%s", type->name);
         add_count(&grid, (double)type->count);
-        add_count(&grid, type->batch);
         add_time(&grid, type->load_s);
         add_time(&grid, type->forward_s + type->unsynced_s);
         add_time(&grid, type->backward_s);
