@@ -34,8 +34,7 @@ static bool walk_samples(struct fit *f, size_t *n_steps)
     *n_steps = 0;
     for (size_t b = 0; b < f->timeline.n_buckets; b++)
         f->done_s[b] = 0;
-    for (size_t i = 0; i < f->timeline.n_devices; i++)
-        f->walk.begin_s[i] = f->walk.loaded_s[i] = 0;
+    timeline_walk_restart(&f->walk);
     for (size_t j = 0; j < from->n_iterations; j += stride) {
         for (size_t i = 0; i < f->timeline.n_devices; i++)
             f->walk.now[i] = from->step + j * from->n_together + i % from->n_together;
@@ -182,7 +181,7 @@ static bool check(const struct ft_timeline *timeline, const struct ft_timeline_s
                   const double *done_s, char *message)
 {
     const char *what = "ceilings need a ring of one type, and a bucket";
-    if (timeline && timeline->n_types > 1)
+    if (!timeline || timeline->n_types != 1)
         return refuse(message, "%s", what);
     if (!timeline_samples_check(timeline, samples, MOST_ITERATIONS, message))
         return false;

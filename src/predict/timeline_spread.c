@@ -56,15 +56,9 @@ static double mean_begin_s(const struct timeline_walk *w)
     return sum_s / (double)w->in->n_devices;
 }
 
-static void restart(struct timeline_walk *w)
-{
-    for (size_t i = 0; i < w->in->n_devices; i++)
-        w->begin_s[i] = w->loaded_s[i] = 0;
-}
-
 static bool walk_chain(struct spread *s, size_t n_steps, double *step_s)
 {
-    restart(&s->walk);
+    timeline_walk_restart(&s->walk);
     for (size_t k = 0; k < WARM_UP + n_steps; k++) {
         double before_s = mean_begin_s(&s->walk), elapsed_s = 0;
         draw_step(s);
@@ -125,9 +119,8 @@ static bool replay(struct timeline_walk *w, const struct ft_timeline_samples *fr
 bool ft_timeline_replay(const struct ft_timeline *timeline,
                         const struct ft_timeline_samples *samples, double *step_s, char *message)
 {
-    if (timeline && timeline->n_types > 1)
-        return refuse(message, "only a ring of one type is replayed (got %zu types)",
-                      timeline->n_types);
+    if (!timeline || timeline->n_types != 1)
+        return refuse(message, "only a ring of one type is replayed");
     if (!timeline_samples_check(timeline, samples, CHAIN + WARM_UP, message))
         return false;
     struct timeline_walk w;

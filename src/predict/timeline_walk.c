@@ -221,6 +221,12 @@ static double go_on(struct timeline_walk *w)
     return first_s;
 }
 
+void timeline_walk_restart(struct timeline_walk *w)
+{
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->begin_s[i] = w->loaded_s[i] = 0;
+}
+
 bool timeline_walk_step(struct timeline_walk *w, double *elapsed_s)
 {
     size_t n_buckets = w->in->n_devices > 1 ? w->in->n_buckets : 0;

@@ -30,6 +30,9 @@ struct timeline_walk {
  * timeline_walk_free in any case. */
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in);
 
+/* All devices begin at 0 again. */
+void timeline_walk_restart(struct timeline_walk *walk);
+
 /*
  * One step with the times of `now`, and on to the next one's begin. Times are counted from the
  * first to begin it: how much later that is, is added to `elapsed_s`. False where memory is short.
