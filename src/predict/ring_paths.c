@@ -30,12 +30,6 @@ struct paths {
     size_t n_origins, n_stays, first_stay;
 };
 
-/* fmax without its care for NaN, which costs a call. */
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static size_t place(const struct ring_paths *r, size_t position)
 {
     size_t to_the_end = r->n_devices - r->slowest;

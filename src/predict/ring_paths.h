@@ -5,6 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* fmax without its care for NaN, which costs a call. */
+static inline double later_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /*
  *   ready(i, 0)   = start_s[i]
  *   ready(i, r+1) = max( ready(i, r) + stay_s[i], ready(i-1, r) + pass_s[i-1] )

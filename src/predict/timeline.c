@@ -9,11 +9,6 @@
 #include "predict/timeline_inputs.h"
 #include "predict/timeline_walk.h"
 
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* By how much devices begin later than when they were marked, each counted from the first. */
 static void since_mark(const struct timeline_walk *w, const double *marked_s, double *least_s,
                        double *most_s)

@@ -36,8 +36,7 @@ static bool walk_samples(struct fit *f, size_t *n_steps)
         f->done_s[b] = 0;
     timeline_walk_restart(&f->walk);
     for (size_t j = 0; j < from->n_iterations; j += stride) {
-        for (size_t i = 0; i < f->timeline.n_devices; i++)
-            f->walk.now[i] = from->step + j * from->n_together + i % from->n_together;
+        timeline_walk_take(&f->walk, from, j);
         if (!timeline_walk_step(&f->walk, &elapsed_s))
             return false;
         ++*n_steps;
@@ -83,10 +82,16 @@ static const double RATIO = 1.4142135623730951, GOLDEN = 0.6180339887498949;
 static const double LEAST_BUSY = 1.0 / 16; /* of idle: less is not told from nothing */
 enum { COARSE = 18, BUSY_CUTS = 12, IDLE_CUTS = 8 };
 
-/* One cut of the golden section of [low, high], whose inner points are `a` below `b`. */
+typedef bool try_ceiling(struct fit *f, double ceiling_Bps, double idle_Bps, struct point *point);
+
+/*
+ * By golden section, on a logarithmic scale: the best of `best`, found at `best_Bps`, and what
+ * `probe` finds from `low` to `high`. A best at `top` gives way only to one that is_better.
+ */
 struct section {
-    double low, high;
-    struct point a, b;
+    try_ceiling *probe;
+    double idle_Bps, low, high, top, best_Bps;
+    int n_cuts;
 };
 
 static double inner(double low, double high, double share)
@@ -94,32 +99,46 @@ static double inner(double low, double high, double share)
     return low * pow(high / low, share);
 }
 
+static bool search(struct fit *f, struct section s, struct point *best)
+{
+    double at[] = {inner(s.low, s.high, 1 - GOLDEN), inner(s.low, s.high, GOLDEN)};
+    struct point p[2];
+    if (!s.probe(f, at[0], s.idle_Bps, &p[0]) || !s.probe(f, at[1], s.idle_Bps, &p[1]))
+        return false;
+    for (int k = 1;; k++) {
+        int kept = p[1].error <= p[0].error, fresh = !kept;
+        if (s.best_Bps < s.top ? p[kept].error < best->error : is_better(f, &p[kept], best)) {
+            *best = p[kept];
+            s.best_Bps = at[kept];
+        }
+        if (k == s.n_cuts)
+            return true;
+        *(kept ? &s.low : &s.high) = at[fresh];
+        at[fresh] = at[kept];
+        p[fresh] = p[kept];
+        at[kept] = inner(s.low, s.high, kept ? GOLDEN : 1 - GOLDEN);
+        if (!s.probe(f, at[kept], s.idle_Bps, &p[kept]))
+            return false;
+    }
+}
+
 /* The best busy ceiling for an idle one: what buckets take falls with it. */
 static bool find_busy(struct fit *f, double idle_Bps, struct point *best)
 {
-    struct section s = {.low = idle_Bps * LEAST_BUSY, .high = idle_Bps};
-    struct point p;
-    if (!try_point(f, idle_Bps, idle_Bps, best) ||
-        !try_point(f, inner(s.low, s.high, 1 - GOLDEN), idle_Bps, &s.a) ||
-        !try_point(f, inner(s.low, s.high, GOLDEN), idle_Bps, &s.b))
-        return false;
-    for (int k = 0; k < BUSY_CUTS; k++) {
-        bool upper = s.b.error <= s.a.error;
-        p = upper ? s.b : s.a;
-        if (is_better(f, &p, best) || (best->busy_Bps < idle_Bps && p.error < best->error))
-            *best = p;
-        if (upper) {
-            s.low = s.a.busy_Bps;
-            s.a = s.b;
-        } else {
-            s.high = s.b.busy_Bps;
-            s.b = s.a;
-        }
-        struct point *next = upper ? &s.b : &s.a;
-        if (!try_point(f, inner(s.low, s.high, upper ? GOLDEN : 1 - GOLDEN), idle_Bps, next))
-            return false;
-    }
-    return true;
+    struct section s = {.probe = try_point,
+                        .idle_Bps = idle_Bps,
+                        .low = idle_Bps * LEAST_BUSY,
+                        .high = idle_Bps,
+                        .top = idle_Bps,
+                        .best_Bps = idle_Bps,
+                        .n_cuts = BUSY_CUTS};
+    return try_point(f, idle_Bps, idle_Bps, best) && search(f, s, best);
+}
+
+static bool try_idle(struct fit *f, double ceiling_Bps, double idle_Bps, struct point *point)
+{
+    (void)idle_Bps;
+    return find_busy(f, ceiling_Bps, point);
 }
 
 /* Idle ceilings below the slowest link, from high to low, each with its best busy one. */
@@ -140,28 +159,13 @@ static bool search_coarsely(struct fit *f, struct point *best)
 /* Between the best idle ceiling's neighbours. */
 static bool search_finely(struct fit *f, struct point *best)
 {
-    struct section s = {.low = best->idle_Bps / RATIO,
-                        .high = fmin(f->limit_Bps, best->idle_Bps * RATIO)};
-    if (!find_busy(f, inner(s.low, s.high, 1 - GOLDEN), &s.a) ||
-        !find_busy(f, inner(s.low, s.high, GOLDEN), &s.b))
-        return false;
-    for (int k = 0; k < IDLE_CUTS; k++) {
-        bool upper = s.b.error <= s.a.error;
-        struct point p = upper ? s.b : s.a;
-        if (best->idle_Bps < f->limit_Bps ? p.error < best->error : is_better(f, &p, best))
-            *best = p;
-        if (upper) {
-            s.low = s.a.idle_Bps;
-            s.a = s.b;
-        } else {
-            s.high = s.b.idle_Bps;
-            s.b = s.a;
-        }
-        struct point *next = upper ? &s.b : &s.a;
-        if (!find_busy(f, inner(s.low, s.high, upper ? GOLDEN : 1 - GOLDEN), next))
-            return false;
-    }
-    return true;
+    struct section s = {.probe = try_idle,
+                        .low = best->idle_Bps / RATIO,
+                        .high = fmin(f->limit_Bps, best->idle_Bps * RATIO),
+                        .top = f->limit_Bps,
+                        .best_Bps = best->idle_Bps,
+                        .n_cuts = IDLE_CUTS};
+    return search(f, s, best);
 }
 
 /* Buckets end one after the other in the timeline, whichever ended first. */

@@ -184,11 +184,12 @@ static double replay_own(struct whole *w, const struct network *network, int t)
 /* Each type's own sub-system: no step is shorter than what its loader takes beside it. */
 static void forecast_own(struct whole *w, const struct network *network, struct forecast *f)
 {
+    double mixed_s = w->profile[0].one_ring ? mixed_step(w, network) : 0;
     for (int t = 0; t < f->n_types; t++) {
         const struct ft_timeline_type *type = &w->type[t];
         double beside_s = type->load_inside ? 0 : type->load_s;
         if (w->profile[t].one_ring)
-            f->type[t].own_step_s = mixed_step(w, network);
+            f->type[t].own_step_s = mixed_s;
         else if (!f->type[t].why_no_ceilings)
             f->type[t].own_step_s = fmax(beside_s, replay_own(w, network, t));
     }

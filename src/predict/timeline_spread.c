@@ -56,16 +56,26 @@ static double mean_begin_s(const struct timeline_walk *w)
     return sum_s / (double)w->in->n_devices;
 }
 
+/* A step, the mean over devices. */
+static bool mean_step(struct timeline_walk *w, double *step_s)
+{
+    double before_s = mean_begin_s(w), elapsed_s = 0;
+    if (!timeline_walk_step(w, &elapsed_s))
+        return false;
+    *step_s = elapsed_s + mean_begin_s(w) - before_s;
+    return true;
+}
+
 static bool walk_chain(struct spread *s, size_t n_steps, double *step_s)
 {
     timeline_walk_restart(&s->walk);
     for (size_t k = 0; k < WARM_UP + n_steps; k++) {
-        double before_s = mean_begin_s(&s->walk), elapsed_s = 0;
+        double taken_s;
         draw_step(s);
-        if (!timeline_walk_step(&s->walk, &elapsed_s))
+        if (!mean_step(&s->walk, &taken_s))
             return false;
         if (k >= WARM_UP)
-            step_s[k - WARM_UP] = elapsed_s + mean_begin_s(&s->walk) - before_s;
+            step_s[k - WARM_UP] = taken_s;
     }
     return true;
 }
@@ -106,12 +116,9 @@ bool ft_timeline_spread(const struct ft_timeline *timeline,
 static bool replay(struct timeline_walk *w, const struct ft_timeline_samples *from, double *step_s)
 {
     for (size_t j = 0; j < from->n_iterations; j++) {
-        double before_s = mean_begin_s(w), elapsed_s = 0;
-        for (size_t i = 0; i < w->in->n_devices; i++)
-            w->now[i] = from->step + j * from->n_together + i % from->n_together;
-        if (!timeline_walk_step(w, &elapsed_s))
+        timeline_walk_take(w, from, j);
+        if (!mean_step(w, &step_s[j]))
             return false;
-        step_s[j] = elapsed_s + mean_begin_s(w) - before_s;
     }
     return true;
 }

@@ -24,11 +24,6 @@ struct timeline_pace {
     double from_s, clock_s, speed;
 };
 
-static double later_of(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static const struct ft_timeline_type *type_at(const struct timeline_walk *w, size_t i)
 {
     return &w->in->type[w->in->type_of[i]];
@@ -225,6 +220,13 @@ void timeline_walk_restart(struct timeline_walk *w)
 {
     for (size_t i = 0; i < w->in->n_devices; i++)
         w->begin_s[i] = w->loaded_s[i] = 0;
+}
+
+void timeline_walk_take(struct timeline_walk *w, const struct ft_timeline_samples *samples,
+                        size_t iteration)
+{
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->now[i] = samples->step + iteration * samples->n_together + i % samples->n_together;
 }
 
 bool timeline_walk_step(struct timeline_walk *w, double *elapsed_s)

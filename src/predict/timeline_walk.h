@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "foretrain.h"
+#include "predict/ring_paths.h"
 
 struct timeline_computing;
 struct timeline_pace;
@@ -32,6 +33,11 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
 
 /* All devices begin at 0 again. */
 void timeline_walk_restart(struct timeline_walk *walk);
+
+/* The devices of a ring of one type take the times of an iteration, one measured device after the
+ * other. */
+void timeline_walk_take(struct timeline_walk *walk, const struct ft_timeline_samples *samples,
+                        size_t iteration);
 
 /*
  * One step with the times of `now`, and on to the next one's begin. Times are counted from the
