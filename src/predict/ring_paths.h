@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* fmax without its care for NaN, which costs a call. */
-static inline double later_of(double a, double b)
+__attribute__((unused)) static inline double later_of(double a, double b)
 {
     return a > b ? a : b;
 }
