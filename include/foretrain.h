@@ -258,6 +258,7 @@ struct ft_share {
 
 struct ft_epoch_forecast {
     double iterations;     /* I, of one epoch; whole */
+    double last_share;     /* of the last one's samples that there are; above 0, up to 1 */
     double rounds;         /* total / sum of n_t D_t; 0 where no data per device was given */
     bool unbalanced;       /* the types' D_t/b_t differ by more than 1 %: some run out early */
     size_t last_to_finish; /* the type with the largest D_t/b_t */

@@ -58,6 +58,13 @@ struct job_training {
     enum collective collective;
     int first, last; /* counted window, from 1, both included */
     int n_profiled;  /* iterations under the profiler after the window */
+    double evaluation_s, checkpoint_s; /* of each epoch; 0: not given */
+    bool drops_last; /* last_batch: drop, the samples that do not fill a step */
+};
+
+/* What all devices load their training data from. */
+struct job_storage {
+    double bandwidth_Bps; /* 0: not given */
 };
 
 struct job_variable {
@@ -154,6 +161,7 @@ struct job {
     struct job_model model;
     struct job_data data;
     struct job_training training;
+    struct job_storage storage;
     struct job_device_type *type; /* [n_types], in file order */
     int n_types;
     struct job_link *link; /* [n_links] */

@@ -73,6 +73,7 @@ static const struct field job_field[] = {
     {"model", section_model, offsetof(struct job, model), false},
     {"data", section_data, offsetof(struct job, data), false},
     {"training", section_training, offsetof(struct job, training), false},
+    {"storage", section_storage, offsetof(struct job, storage), false},
     {"devices", read_devices, 0, true},
     {"network", section_network, 0, false},
     {"ring", read_ring, 0, false},

@@ -7,6 +7,7 @@
 field_reader section_model;    /* struct job_model */
 field_reader section_data;     /* struct job_data */
 field_reader section_training; /* struct job_training */
+field_reader section_storage;  /* struct job_storage */
 field_reader section_devices;  /* struct job: type, n_types */
 field_reader section_network;  /* struct job: link, n_links, network_file; after the devices */
 field_reader section_launcher; /* struct job_launcher */
