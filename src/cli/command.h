@@ -28,6 +28,8 @@ extern const struct command command_measure;
 extern const struct command command_bandwidth;
 extern const struct command command_predict;
 extern const struct command command_validate;
+extern const struct command command_explain;
 extern const struct command command_show;
+extern const struct command command_report;
 
 #endif

@@ -11,6 +11,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 
+/* Options that have no letter. */
+enum { KEY_TRACE = 256, KEY_TRACE_RANKS, KEY_TRACE_MEASURED };
+
 /* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
  */
 static const struct {
@@ -47,6 +50,14 @@ static const struct {
      offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
      offsetof(struct options, model)},
+    {{"trace", KEY_TRACE, "FILE", 0,
+      "Write the forecast's steps as a trace for Perfetto or chrome://tracing", 0},
+     offsetof(struct options, trace)},
+    {{"trace-ranks", KEY_TRACE_RANKS, "LIST", 0, "Only of these ranks, such as 0-3,100", 0},
+     offsetof(struct options, trace_ranks)},
+    {{"trace-measured", KEY_TRACE_MEASURED, NULL, 0, "And the sub-systems' own steps below them",
+      0},
+     offsetof(struct options, trace_measured)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -79,6 +90,8 @@ static void check_words(struct argp_state *state, const struct parse *parse)
         argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
     if (options->json && options->csv)
         argp_error(state, "--json and --csv exclude each other");
+    if (!options->trace && (options->trace_ranks || options->trace_measured))
+        argp_error(state, "--trace-ranks and --trace-measured go with --trace FILE");
 }
 
 static error_t take(int key, char *value, struct argp_state *state)

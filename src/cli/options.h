@@ -20,16 +20,21 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
+    OPTION_TRACE = 1 << 15,
+    OPTION_TRACE_RANKS = 1 << 16,
+    OPTION_TRACE_MEASURED = 1 << 17,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan, parallel;
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel, trace_measured;
     const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
-    const char *output;                         /* or NULL */
+    const char *output, *trace, *trace_ranks;   /* or NULL */
     char **args;                                /* [n_args], the words that are no options */
     int n_args;
 };
+
+enum { OPTIONS_TRACE = OPTION_TRACE | OPTION_TRACE_RANKS | OPTION_TRACE_MEASURED };
 
 struct command;
 

@@ -195,9 +195,8 @@ static void forecast_own(struct whole *w, const struct network *network, struct 
     }
 }
 
-static struct ft_timeline_type *capped_steps(struct arena *arena,
-                                             const struct ft_timeline_samples *samples,
-                                             double least_s)
+static struct ft_timeline_type *
+capped_steps(struct arena *arena, const struct ft_timeline_samples *samples, double least_s)
 {
     size_t n = samples->n_iterations * samples->n_together;
     struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
@@ -284,6 +283,15 @@ static void add_residuals(const struct whole *w, double *step_s, size_t n)
     struct random random = random_seed(SEED, UINT64_MAX);
     for (size_t k = 0; w->n_residuals > 0 && k < n; k++)
         step_s[k] = fmax(0, step_s[k] + w->residual_s[random_below(&random, w->n_residuals)]);
+}
+
+static void keep_ring(const struct whole *w, struct timeline_forecast *out)
+{
+    struct ft_timeline *ring = ARENA_NEW(w->arena, struct ft_timeline);
+    *ring = w->timeline;
+    out->ring = ring;
+    out->samples = w->samples;
+    out->n_prefetched = fewest_prefetched(w);
 }
 
 static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *message)
@@ -407,10 +415,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
     }
-    struct ft_timeline_step by_means;
-    f->timeline.ring = w.timeline;
-    if (ft_timeline_step(&w.timeline, &by_means, NULL))
-        f->timeline.mean_step_s = by_means.step_s;
+    keep_ring(&w, &f->timeline);
     find_what_decides(&w, f);
     warn_of_gaps(f, warnings);
     warn_of_untried_links(&w, f, network, warnings);

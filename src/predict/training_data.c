@@ -151,7 +151,8 @@ static bool drop_last(const struct job *job, struct ft_epoch_forecast *epoch, st
     epoch->last_share = 1;
     if (epoch->iterations > 0)
         return true;
-    error_set(e, ERROR_INPUT, "%s: the training set does not fill one step, and the last is dropped",
+    error_set(e, ERROR_INPUT,
+              "%s: the training set does not fill one step, and the last is dropped",
               job->file ? job->file : "job");
     error_hint(e, "leave out last_batch: drop, or take smaller batches or fewer devices");
     return false;

@@ -160,7 +160,7 @@ static void every_key_arrives(void **state)
     assert_true(link[0].bandwidth_Bps == 12.5e9 && fabs(link[0].latency_s - 10e-6) < 1e-18);
     assert_true(link[0].where == LINK_ACROSS_HOSTS && !link[0].directed);
     assert_true(link[1].from_type == 1 && link[1].to_type == 0 && link[1].directed);
-    assert_int_equal(link[1].place.line, 15);
+    assert_int_equal(link[1].place.line, 17);
     assert_int_equal(job->subsystems, SUBSYSTEMS_TOGETHER);
     assert_true(job->one_ring);
     assert_true(job->launcher.stall_timeout_s == 60 && job->launcher.timeout_s == 7200);
