@@ -384,6 +384,31 @@ static void warn_of_untried_links(const struct whole *w, const struct forecast *
     }
 }
 
+/* "broadcast of 53 kB, all_reduce of 8 B" */
+static const char *other_collectives(struct arena *arena, const struct profile *p)
+{
+    const char *text = "";
+    for (size_t c = 0; c < p->n_collectives; c++) {
+        char bytes[UNITS_TEXT_SIZE];
+        text = arena_format(arena, "%s%s%s of %s", text, c > 0 ? ", " : "", p->collective[c].op,
+                            units_format(p->collective[c].bytes, DIMENSION_BYTES, bytes));
+    }
+    return text;
+}
+
+static void warn_of_other_collectives(struct whole *w, const struct forecast *f,
+                                      struct warnings *warnings)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        const struct profile *p = &w->profile[t];
+        if (p->n_collectives > 0 && f->n_devices > (size_t)p->ring_devices)
+            warn_of(warnings, f->type[t].name,
+                    "the step's other collectives (%s) count as long as they took among %d "
+                    "devices.",
+                    other_collectives(w->arena, p), p->ring_devices);
+    }
+}
+
 static void warn_of_gaps(const struct forecast *f, struct warnings *warnings)
 {
     for (int t = 0; t < f->n_types; t++) {
@@ -418,6 +443,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     keep_ring(&w, &f->timeline);
     find_what_decides(&w, f);
     warn_of_gaps(f, warnings);
+    warn_of_other_collectives(&w, f, warnings);
     warn_of_untried_links(&w, f, network, warnings);
     return true;
 }
