@@ -26,6 +26,7 @@ extern const struct command command_doctor;
 extern const struct command command_run;
 extern const struct command command_measure;
 extern const struct command command_bandwidth;
+extern const struct command command_import;
 extern const struct command command_predict;
 extern const struct command command_validate;
 extern const struct command command_show;

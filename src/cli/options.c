@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -47,6 +48,24 @@ static const struct {
      offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
      offsetof(struct options, model)},
+    {{"device", 'd', "NAME", 0, "Device type of the profile, as the job names it", 0},
+     offsetof(struct options, device)},
+    {{"batch", 'b', "N", 0, "Samples of a mini-batch of one device", 0},
+     offsetof(struct options, batch)},
+    {{"rank", 'k', "FILE=N", 0,
+      "FILE was made by rank N, where it does not say so (again for others)", 0},
+     offsetof(struct options, rank)},
+    {{"world-size", 'w', "N", 0, "Ranks of the training, where no trace says so", 0},
+     offsetof(struct options, world_size)},
+    {{"grad-bytes", 'g', "SIZE", 0,
+      "Gradients all-reduced in a step, where no trace says so; one size, or one for each bucket: "
+      "\"4 MB,12 MB\"",
+      0},
+     offsetof(struct options, grad_bytes)},
+    {{"partial", 'i', NULL, 0, "Use the whole steps of a trace that is cut off", 0},
+     offsetof(struct options, partial)},
+    {{"no-comm", 'C', NULL, 0, "Go without the time of communication", 0},
+     offsetof(struct options, no_comm)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -55,13 +74,21 @@ struct parse {
     struct options *options;
 };
 
+static void add_rank(struct options *options, const char *value)
+{
+    options->rank = memory_resize(options->rank, options->n_ranks + 1, sizeof *options->rank);
+    options->rank[options->n_ranks++] = value;
+}
+
 static bool set_option(struct options *options, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
         char *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (all[i].argp.arg)
+        if (all[i].offset == offsetof(struct options, rank))
+            add_rank(options, value);
+        else if (all[i].argp.arg)
             *(const char **)(void *)member = value;
         else
             *(bool *)member = true;

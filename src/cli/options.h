@@ -3,6 +3,7 @@
 #define FORETRAIN_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum option_bit {
     OPTION_RUN = 1 << 0,
@@ -20,14 +21,24 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
+    OPTION_DEVICE = 1 << 15,
+    OPTION_BATCH = 1 << 16,
+    OPTION_RANK = 1 << 17,
+    OPTION_WORLD_SIZE = 1 << 18,
+    OPTION_GRAD_BYTES = 1 << 19,
+    OPTION_PARTIAL = 1 << 20,
+    OPTION_NO_COMM = 1 << 21,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan, parallel;
-    const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
-    const char *output;                         /* or NULL */
-    char **args;                                /* [n_args], the words that are no options */
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel, partial, no_comm;
+    const char *pairs, *seconds, *runs, *model;           /* as written, or NULL */
+    const char *device, *batch, *world_size, *grad_bytes; /* as written, or NULL */
+    const char **rank;                                    /* [n_ranks], each as written: "FILE=N" */
+    size_t n_ranks;
+    const char *output; /* or NULL */
+    char **args;        /* [n_args], the words that are no options */
     int n_args;
 };
 

@@ -103,7 +103,7 @@ static bool is_sampled(const struct profile *p)
     static const enum stage stage[] = {STAGE_WAIT,      STAGE_COPY, STAGE_FORWARD,
                                        STAGE_OPTIMIZER, STAGE_REST, STAGE_BACKWARD_UNSYNCED};
     size_t n = p->stage[STAGE_FORWARD].stats.n;
-    bool all = p->stage[STAGE_FORWARD].value && n % (size_t)p->n_devices == 0;
+    bool all = p->stage[STAGE_FORWARD].value && n % (size_t)profile_sampled(p) == 0;
     for (size_t s = 0; s < sizeof stage / sizeof *stage; s++) {
         const struct samples *samples = &p->stage[stage[s]];
         all = all && (!samples->known || (samples->value && samples->stats.n == n));
@@ -123,7 +123,7 @@ static struct ft_timeline_samples the_mean(const struct type_steps *steps)
 
 static struct ft_timeline_samples all_samples(struct arena *arena, struct source s)
 {
-    size_t n = s.p->stage[STAGE_FORWARD].stats.n, n_devices = (size_t)s.p->n_devices;
+    size_t n = s.p->stage[STAGE_FORWARD].stats.n, n_devices = (size_t)profile_sampled(s.p);
     size_t n_iterations = n / n_devices;
     struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
     s.mean = false;
