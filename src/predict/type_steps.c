@@ -8,10 +8,17 @@ static double mean_of(const struct profile *p, enum stage stage)
     return p->stage[stage].known ? p->stage[stage].stats.mean : 0;
 }
 
+double type_loading_s(const struct profile *p)
+{
+    return p->stage[STAGE_LOADER_INTERVAL].known
+               ? p->micro_batches * mean_of(p, STAGE_LOADER_INTERVAL)
+               : mean_of(p, STAGE_WAIT);
+}
+
 static bool has_ready_times(const struct profile *p)
 {
     for (size_t b = 0; b < p->n_buckets; b++) {
-        if (!p->bucket[b].ready.known)
+        if (!p->bucket[b].ready.known || !(p->bucket[b].bytes >= 0))
             return false;
     }
     return p->n_buckets > 0 && p->stage[STAGE_BACKWARD_COMPUTE].known;
@@ -80,7 +87,7 @@ static struct ft_timeline_type step_of(struct arena *arena, const struct source 
 {
     const struct profile *p = s->p;
     bool inside = p->loader_workers == 0;
-    double interval_s = p->micro_batches * mean_of(p, STAGE_LOADER_INTERVAL);
+    double interval_s = type_loading_s(p);
     double *ready_s = ARENA_ARRAY(arena, s->buckets->n, double);
     struct ft_timeline_type step = {
         .load_s = inside ? stage_of(s, STAGE_WAIT) : interval_s,

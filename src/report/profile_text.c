@@ -53,8 +53,7 @@ static const char *window_text(struct arena *arena, const struct profile *p)
         return "";
     const char *left_out =
         p->n_left_out
-            ? arena_format(arena, ", %zu of them left out at the edges of passes over the data",
-                           p->n_left_out)
+            ? arena_format(arena, ", %zu of them left out", p->n_left_out)
             : "";
     return arena_format(arena, "; iterations %d to %d counted%s", p->first, p->last, left_out);
 }

@@ -81,13 +81,15 @@ static enum trace_kind kind_of_mark(struct trace_text name)
                : KIND_OTHER;
 }
 
-/* Before kineto, and in its first versions, users' own marks have the category of operators. */
+/* Before kineto, and in its first versions, users' own marks have the category of operators.
+ * Ascend's runtime calls have none, but a connection. */
 static bool is_operator(const struct trace_event *event)
 {
     bool by_name = contains(event->name, "::") || contains(event->name, "Backward");
     if (trace_text_is(event->category, "cpu_op"))
         return true;
-    return by_name && (!event->category.length || trace_text_is(event->category, "Operator"));
+    bool uncategorized = !event->category.length && !trace_event_arg(event, TRACE_CONNECTION);
+    return by_name && (uncategorized || trace_text_is(event->category, "Operator"));
 }
 
 enum trace_kind trace_kind_of(const struct trace_event *event)

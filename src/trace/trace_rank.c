@@ -19,6 +19,17 @@ struct reading {
     enum trace_verdict *verdict; /* [n steps] */
 };
 
+static void add_note(struct reading *r, const char *line)
+{
+    struct record *record = r->record;
+    const char **grown = ARENA_ARRAY(r->arena, record->n_notes + 1, const char *);
+    for (size_t i = 0; i < record->n_notes; i++)
+        grown[i] = record->note_line[i];
+    grown[record->n_notes++] = line;
+    record->note_line = grown;
+}
+
+/* About this file: its name comes first, without folders. */
 __attribute__((format(printf, 2, 3))) static void note(struct reading *r, const char *format, ...)
 {
     va_list args;
@@ -27,12 +38,8 @@ __attribute__((format(printf, 2, 3))) static void note(struct reading *r, const 
     if (vasprintf(&text, format, args) < 0)
         memory_exhausted();
     va_end(args);
-    struct record *record = r->record;
-    const char **grown = ARENA_ARRAY(r->arena, record->n_notes + 1, const char *);
-    for (size_t i = 0; i < record->n_notes; i++)
-        grown[i] = record->note_line[i];
-    grown[record->n_notes++] = arena_copy(r->arena, text);
-    record->note_line = grown;
+    const char *slash = strrchr(r->trace->file, '/');
+    add_note(r, arena_format(r->arena, "%s: %s", slash ? slash + 1 : r->trace->file, text));
     free(text);
 }
 
@@ -198,7 +205,7 @@ static void judge(struct reading *r)
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
         size_t n_such = count_verdict(r, (enum trace_verdict)v);
         if (n_such > 0)
-            note(r, "%s: %zu of %zu steps left out (%s): %s", r->trace->file, n_such, n,
+            note(r, "%zu of %zu steps left out (%s): %s", n_such, n,
                  step_numbers(r, (enum trace_verdict)v), trace_verdict_text((enum trace_verdict)v));
     }
 }
@@ -260,6 +267,13 @@ static void mark_unknown_stages(struct reading *r)
         mark_unknown(r, "done_s", "communication time is not in the trace (--no-comm)");
 }
 
+/* The last call of a pass over the data brings none. */
+static bool delivers(const struct trace_step *step, const struct trace_mark *loader)
+{
+    const struct trace_pass *last = step->n_passes ? &step->pass[step->n_passes - 1] : NULL;
+    return last && loader->end_ns <= last->backward.start_ns;
+}
+
 /* Without workers the wait is the loading; with workers it is what they did not manage. */
 static void fill_loader(struct reading *r)
 {
@@ -269,7 +283,7 @@ static void fill_loader(struct reading *r)
     if (c->loader_workers > 0) {
         mark_unknown(r, stage_key(STAGE_LOADER_INTERVAL),
                      "what a loader could deliver is never in a trace; wait_s is a lower bound");
-        note(r, "the loader has workers; how many is not in a trace: one is written");
+        add_note(r, "the loader has workers; how many is not in a trace: one is written");
     }
     if (c->loader_workers != 0)
         return;
@@ -277,7 +291,7 @@ static void fill_loader(struct reading *r)
     for (size_t i = 0; i < c->n_marks; i++) {
         const struct trace_mark *mark = &c->mark[i];
         const struct trace_step *step = trace_step_at(&r->trace->steps, mark->start_ns);
-        if (mark->kind == KIND_LOADER && step &&
+        if (mark->kind == KIND_LOADER && step && delivers(step, mark) &&
             r->verdict[step - r->trace->steps.step] == STEP_COUNTS)
             record->interval_s[record->n_intervals++] =
                 (double)(mark->end_ns - mark->start_ns) / 1e9;
@@ -311,16 +325,15 @@ static void note_rest(struct reading *r)
     const struct trace *t = r->trace;
     const struct trace_ending *ending = &t->collected.ending;
     if (strcmp(t->steps.cut_by, "ProfilerStep") != 0)
-        note(r, "%s: it has no ProfilerStep marks; its steps are cut at %s", t->file,
-             t->steps.cut_by);
+        note(r, "it has no ProfilerStep marks; its steps are cut at %s", t->steps.cut_by);
     if (t->calls.n_homeless > 0)
-        note(r, "%s: %zu collectives' kernels belong to calls that the trace does not hold",
-             t->file, t->calls.n_homeless);
+        note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
+             t->calls.n_homeless);
     if (ending->truncated)
-        note(r, "%s: it is cut off after %llu bytes and holds %zu steps", t->file,
+        note(r, "it is cut off after %llu bytes and holds %zu steps",
              (unsigned long long)ending->truncated_at_bytes, t->steps.n);
     if (ending->n_unknown_escapes > 0)
-        note(r, "%s: %llu escapes that JSON does not know were kept as they are", t->file,
+        note(r, "%llu escapes that JSON does not know were kept as they are",
              (unsigned long long)ending->n_unknown_escapes);
 }
 
