@@ -134,7 +134,7 @@ static double mixed_step(struct whole *w, const struct network *network)
 static double *measured_steps(struct arena *arena, const struct profile *p, size_t n_iterations)
 {
     const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n_devices = (size_t)p->n_devices;
+    size_t n_devices = (size_t)profile_sampled(p);
     if (!step->value || step->stats.n != n_iterations * n_devices)
         return NULL;
     double *mean_s = ARENA_ARRAY(arena, n_iterations, double);
@@ -258,7 +258,8 @@ static double error_of_mean(const struct profile *p)
 {
     enum { MOST_BLOCKS = 16 };
     const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n = step->value ? step->stats.n / (size_t)p->n_devices : 0;
+    size_t n_devices = (size_t)profile_sampled(p);
+    size_t n = step->value ? step->stats.n / n_devices : 0;
     size_t n_blocks = (size_t)sqrt((double)n);
     double block[MOST_BLOCKS];
     if (n_blocks > MOST_BLOCKS)
@@ -269,9 +270,9 @@ static double error_of_mean(const struct profile *p)
         size_t from = b * n / n_blocks, to = (b + 1) * n / n_blocks;
         double sum = 0;
         for (size_t k = from; k < to; k++)
-            for (size_t d = 0; d < (size_t)p->n_devices; d++)
+            for (size_t d = 0; d < n_devices; d++)
                 sum += step->value[d * n + k];
-        block[b] = sum / (double)((to - from) * (size_t)p->n_devices);
+        block[b] = sum / (double)((to - from) * n_devices);
     }
     struct stats stats = stats_of(block, n_blocks);
     return stats.mean > 0 ? stats.sd / stats.mean / sqrt((double)n_blocks) : 0;
