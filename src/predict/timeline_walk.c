@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "predict/message.h"
 #include "predict/ring_paths.h"
 
 /* When a device that communicates slower while it computes stops to. */
@@ -33,9 +34,7 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
 static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
                            double ceiling_Bps)
 {
-    const struct ft_link *link = &w->in->link[i];
-    double rate_Bps = link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps;
-    return link->latency_s + bucket_bytes / (double)w->in->n_devices / rate_Bps;
+    return message_fed_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices, ceiling_Bps);
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
