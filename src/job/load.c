@@ -192,6 +192,8 @@ static void read_job(struct reading *r, const struct node *root, struct job *job
     if (!fields_read(r, root, job_field, sizeof job_field / sizeof *job_field, job))
         return;
     settle_name(r, root, job);
+    if (job->model.kind == MODEL_COMMAND)
+        job->training.n_profiled = 0; /* the profiler is PyTorch's */
     check_shares(r, job);
     check_one_ring(r, root, job);
     check_together(r, root, job);
