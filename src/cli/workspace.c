@@ -167,7 +167,10 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
         return false;
     if (measured && !network_read(&w->arena, path, read, e))
         return false;
-    *network = w->job.network_file || measured ? read : NULL;
+    if (!network_read_classes(&w->arena, &w->job, read, e))
+        return false;
+    bool known = w->job.network_file || measured || read->n_tables || read->n_within;
+    *network = known ? read : NULL;
     return true;
 }
 

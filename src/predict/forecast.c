@@ -48,7 +48,7 @@ static bool forecast_ring(struct arena *arena, const struct job *job, struct for
     }
     for (size_t i = 0; i < n; i++) {
         type_at[i] = job_device_type(job, job_ring_device(job, i));
-        bandwidth_Bps[i] = f->link[i].bandwidth_Bps;
+        bandwidth_Bps[i] = link_message_Bps(&f->link[i], f->payload_bytes / (double)n);
     }
     f->device = ARENA_ARRAY(arena, n, struct ft_device_forecast);
     struct ft_ring ring = {n, type_at, bandwidth_Bps, f->payload_bytes};

@@ -31,7 +31,8 @@ struct whole {
 
 static struct ft_link as_link(const struct link *link)
 {
-    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+    const struct link_curve none = {NULL, 0}, *curve = link->curve ? link->curve : &none;
+    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s), curve->point, curve->n};
 }
 
 /* NULL, or why the timeline is not known. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "predict/message.h"
 #include "predict/ring_paths.h"
 #include "predict/step_record.h"
 
@@ -35,9 +36,7 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
 static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
                            double ceiling_Bps)
 {
-    const struct ft_link *link = &w->in->link[i];
-    double rate_Bps = link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps;
-    return link->latency_s + bucket_bytes / (double)w->in->n_devices / rate_Bps;
+    return message_fed_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices, ceiling_Bps);
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
