@@ -36,7 +36,7 @@ endforeach()
 foreach(n 4 8 36)
   by_simulation(hierarchical_of_${n} collective_by_simulation hierarchical ${n} pairs)
 endforeach()
-foreach(kind halving-doubling parameter-server bridge hierarchical)
+foreach(kind tree halving-doubling parameter-server bridge hierarchical)
   by_simulation(${kind}_over_shared_ports collective_by_simulation ${kind} 16 ports)
 endforeach()
 

@@ -88,7 +88,9 @@ size_t groups_size(const struct groups *groups, size_t group);
 
 /* What an all-reduce works with: memory for one collective. */
 struct collective_work {
-    double *wire_s, *latency_s;       /* [n_messages], of a message: what it costs */
+    /* [n_messages], what a message costs: its latency, its wire with all that shares its ports, and
+     * without. */
+    double *latency_s, *wire_s, *own_wire_s;
     double *port_s;                   /* [n_ports], of a phase: for how long each is busy */
     double *start_s, *cost_s, *end_s; /* [n_devices] each, of a ring or an exchange */
     double *up_s, *up_wire_s, *down_s, *down_wire_s; /* [n_devices] each, along a tree's paths */
@@ -102,8 +104,8 @@ bool collective_check_links(const struct ft_collective *c, const struct ft_link 
                             char *message);
 
 /*
- * What all messages cost: into work->wire_s and work->latency_s. A device sends no faster than
- * ceiling_Bps[n_devices]; NULL: than its links.
+ * What all messages cost, into work->latency_s, wire_s and own_wire_s. A device sends no faster
+ * than ceiling_Bps[n_devices]; NULL: than its links.
  */
 void collective_cost(const struct ft_collective *c, const struct ft_link *link,
                      double payload_bytes, const double *ceiling_Bps, struct collective_work *work);

@@ -65,6 +65,7 @@ void collective_cost(const struct ft_collective *c, const struct ft_link *link,
             double ceiling = ceiling_Bps ? ceiling_Bps[c->pair[k].from] : INFINITY;
             work->wire_s[k] = later_of(later_of(work->port_s[t->out], work->port_s[t->in]),
                                        bytes * t->sent_share / ceiling);
+            work->own_wire_s[k] = later_of(alone_s(c, link, k, bytes), bytes * t->share / ceiling);
             work->latency_s[k] = link[k].latency_s;
         }
     }
@@ -180,9 +181,9 @@ static bool run_rings(const struct ft_collective *c, const struct phase *phase,
 }
 
 /*
- * A tree's messages are pairs, up from a device and down to it, its parent's before its own. Along
- * a path of hops, chunks take all hops' wires and latencies once, and the slowest wire again for
- * each further chunk.
+ * A tree's messages are pairs, up from a device and down to it, its parent's before its own. A port
+ * passes a chunk of each of its messages in turn. So along a path of hops the first chunk takes its
+ * own wires and latencies, and each further one the longest of the hops' turns more.
  */
 static void follow_tree(const struct ft_collective *c, size_t first, size_t end,
                         struct collective_work *work)
@@ -191,9 +192,9 @@ static void follow_tree(const struct ft_collective *c, size_t first, size_t end,
     work->up_s[root] = work->up_wire_s[root] = work->down_s[root] = work->down_wire_s[root] = 0;
     for (size_t up = first; up < end; up += 2) {
         size_t down = up + 1, child = c->pair[up].from, parent = c->pair[up].to;
-        work->up_s[child] = work->up_s[parent] + cost_s(work, up);
+        work->up_s[child] = work->up_s[parent] + work->latency_s[up] + work->own_wire_s[up];
         work->up_wire_s[child] = later_of(work->up_wire_s[parent], work->wire_s[up]);
-        work->down_s[child] = work->down_s[parent] + cost_s(work, down);
+        work->down_s[child] = work->down_s[parent] + work->latency_s[down] + work->own_wire_s[down];
         work->down_wire_s[child] = later_of(work->down_wire_s[parent], work->wire_s[down]);
     }
 }
@@ -263,8 +264,9 @@ bool collective_work_make(const struct ft_collective *c, struct collective_work 
     const struct {
         double **array;
         size_t n;
-    } part[] = {{&work->wire_s, c->n_messages},
-                {&work->latency_s, c->n_messages},
+    } part[] = {{&work->latency_s, c->n_messages},
+                {&work->wire_s, c->n_messages},
+                {&work->own_wire_s, c->n_messages},
                 {&work->port_s, c->n_ports},
                 {&work->start_s, n},
                 {&work->cost_s, n},
@@ -273,7 +275,7 @@ bool collective_work_make(const struct ft_collective *c, struct collective_work 
                 {&work->up_wire_s, n},
                 {&work->down_s, n},
                 {&work->down_wire_s, n}};
-    double *block = malloc((2 * c->n_messages + c->n_ports + 7 * n) * sizeof *block);
+    double *block = malloc((3 * c->n_messages + c->n_ports + 7 * n) * sizeof *block);
     for (size_t k = 0; k < sizeof part / sizeof *part; k++) {
         *part[k].array = block ? block + at : NULL;
         at += part[k].n;
@@ -283,5 +285,5 @@ bool collective_work_make(const struct ft_collective *c, struct collective_work 
 
 void collective_work_free(struct collective_work *work)
 {
-    free(work->wire_s);
+    free(work->latency_s);
 }

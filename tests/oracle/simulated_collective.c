@@ -380,7 +380,8 @@ static void start_devices(void)
 bool simulated_collective_run(const struct simulated_collective *collective)
 {
     c = *collective;
-    struct simulated_tree trees = {c.n_devices, c.link, c.payload_bytes, c.start_s, c.end_s};
+    struct simulated_tree trees = {c.n_devices, c.link,  c.payload_bytes,
+                                   c.start_s,   c.end_s, c.shared_ports};
     schedule();
     rate_pairs();
     if (c.kind == FT_TREE)

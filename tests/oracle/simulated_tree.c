@@ -85,7 +85,7 @@ static double alone_s(size_t from, size_t to)
     return (double)chunk_bytes / all.link[from * all.n_devices + to].bandwidth_Bps;
 }
 
-/* Each of a device's hops waits for all chunks that its port passes in a turn. */
+/* A turn of a device's port: a chunk of each of its hops. */
 static double port_s(size_t i, bool out)
 {
     double sum_s = 0;
@@ -100,7 +100,7 @@ static double port_s(size_t i, bool out)
     return sum_s;
 }
 
-static double wire_s(size_t from, size_t to)
+static double turn_s(size_t from, size_t to)
 {
     return fmax(port_s(from, true), port_s(to, false));
 }
@@ -115,8 +115,8 @@ void simulated_tree_plan(const struct simulated_tree *made, double *rate_Bps, si
         if (tree[k % 2].parent[child] == NO_PARENT)
             continue;
         size_t parent = (size_t)tree[k % 2].parent[child];
-        rate_Bps[child * row + parent] = (double)chunk_bytes / wire_s(child, parent);
-        rate_Bps[parent * row + child] = (double)chunk_bytes / wire_s(parent, child);
+        rate_Bps[child * row + parent] = (double)chunk_bytes / alone_s(child, parent);
+        rate_Bps[parent * row + child] = (double)chunk_bytes / alone_s(parent, child);
     }
 }
 
@@ -131,7 +131,7 @@ static void mailbox_name(char *name, bool up, size_t t, size_t child)
     snprintf(name, 64, "%s%zu-%zu", up ? "up" : "down", t, child);
 }
 
-/* Chunk after chunk as the wire takes them; their latencies overlap. */
+/* A chunk at each turn of the ports; over shared ones when the one before is through. */
 static void send_chunk(bool up, size_t t, size_t child, sg_comm_t *comm)
 {
     static char payload;
@@ -139,12 +139,15 @@ static void send_chunk(bool up, size_t t, size_t child, sg_comm_t *comm)
     size_t parent = (size_t)tree[t].parent[child];
     mailbox_name(name, up, t, child);
     *comm = sg_mailbox_put_async(sg_mailbox_by_name(name), &payload, chunk_bytes);
-    sg_actor_sleep_for(up ? wire_s(child, parent) : wire_s(parent, child));
+    if (all.shared_ports)
+        sg_comm_wait(*comm);
+    else
+        sg_actor_sleep_for(up ? turn_s(child, parent) : turn_s(parent, child));
 }
 
 static void wait_for_all(sg_comm_t *comm)
 {
-    for (size_t g = 0; g < n_chunks; g++)
+    for (size_t g = 0; !all.shared_ports && g < n_chunks; g++)
         sg_comm_wait(comm[g]);
 }
 
