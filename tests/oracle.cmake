@@ -1,11 +1,14 @@
-# Independent oracles: the closed form's ring, and all-reduces of unequal starts, against SimGrid's event simulation.
+# Independent oracles: the closed form's ring, all-reduces of unequal starts by all collectives, and the timeline's
+# step, against SimGrid's event simulation.
 pkg_check_modules(SIMGRID IMPORTED_TARGET simgrid)
 if(SIMGRID_FOUND)
-  add_executable(ring_by_simulation oracle/ring_by_simulation.c oracle/simulated_ring.c)
-  target_link_libraries(ring_by_simulation PRIVATE room_predict PkgConfig::SIMGRID m)
+  add_executable(ring_by_simulation oracle/ring_by_simulation.c oracle/simulated_ring.c oracle/simulated_platform.c)
   add_executable(collective_by_simulation oracle/collective_by_simulation.c oracle/simulated_collective.c
-    oracle/simulated_tree.c)
-  target_link_libraries(collective_by_simulation PRIVATE room_predict PkgConfig::SIMGRID m)
+    oracle/simulated_tree.c oracle/simulated_platform.c)
+  add_executable(step_by_simulation oracle/step_by_simulation.c oracle/simulated_step.c oracle/simulated_platform.c)
+  foreach(program ring_by_simulation collective_by_simulation step_by_simulation)
+    target_link_libraries(${program} PRIVATE room_predict PkgConfig::SIMGRID m)
+  endforeach()
 else()
   message(WARNING "SimGrid was not found (libsimgrid-dev): the closed form is NOT tested against it")
 endif()
@@ -38,6 +41,10 @@ foreach(n 4 8 36)
 endforeach()
 foreach(kind tree halving-doubling parameter-server bridge hierarchical)
   by_simulation(${kind}_over_shared_ports collective_by_simulation ${kind} 16 ports)
+endforeach()
+
+foreach(n 2 3 16 64 200)
+  by_simulation(step_of_${n} step_by_simulation ${n})
 endforeach()
 
 # The example of the C library, compiled as a user would compile it and linked with libforetrain.so.

@@ -14,7 +14,7 @@
 #include <simgrid/engine.h>
 
 #include "simulated_collective.h"
-#include "simulated_ring.h"
+#include "simulated_platform.h"
 
 enum { MOST_DEVICES = 64, GROUP = 4 };
 static const double AGREED = 1e-6, NEAR = 0.06;
@@ -92,7 +92,7 @@ static bool find_kind(const char *name, enum ft_collective_kind *kind)
 
 int main(int argc, char **argv)
 {
-    const char *simgrid[] = {argv[0], SIMULATED_RING_FLAGS, NULL};
+    const char *simgrid[] = {argv[0], SIMULATED_FLAGS, NULL};
     int n_flags = sizeof simgrid / sizeof *simgrid - 1;
     simgrid_init(&n_flags, (char **)simgrid);
     struct simulated_collective c = {.group_of = group_of,

@@ -3,16 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/comm.h>
 #include <simgrid/engine.h>
-#include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 #include <simgrid/semaphore.h>
 
+#include "simulated_platform.h"
 #include "simulated_tree.h"
 
 enum { MOST_DEVICES = 64, MOST_PHASES = 16, MOST_MESSAGES = MOST_DEVICES * MOST_DEVICES };
@@ -334,47 +332,10 @@ static void write_ports(FILE *file)
     }
 }
 
-static void write_platform(FILE *file)
+static void make_semaphores(void)
 {
-    fputs("<?xml version='1.0'?>\n"
-          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-          "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Full\">\n",
-          file);
-    for (size_t i = 0; i < c.n_devices; i++)
-        fprintf(file, "<host id=\"h%zu\" speed=\"1Gf\"/>\n", i);
-    if (c.shared_ports)
-        write_ports(file);
-    else
-        write_pairs(file);
-    fputs("</zone>\n</platform>\n", file);
-}
-
-static bool load_platform(void)
-{
-    char path[] = "/tmp/foretrain-platform-XXXXXX.xml";
-    int fd = mkstemps(path, (int)strlen(".xml"));
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return false;
-    write_platform(file);
-    bool ok = fclose(file) == 0;
-    if (ok)
-        simgrid_load_platform(path);
-    remove(path);
-    return ok;
-}
-
-static void start_devices(void)
-{
-    for (size_t i = 0; i < c.n_devices; i++) {
-        char name[32], index[32];
-        for (size_t p = 0; p < n_stages; p++)
-            stage[p].entered[i] = sg_sem_init(0);
-        snprintf(name, sizeof name, "h%zu", i);
-        snprintf(index, sizeof index, "%zu", i);
-        const char *argv[] = {name, index, NULL};
-        sg_actor_create_(name, sg_host_by_name(name), run_device, 2, argv);
-    }
+    for (size_t k = 0; k < n_stages * c.n_devices; k++)
+        stage[k % n_stages].entered[k / n_stages] = sg_sem_init(0);
 }
 
 bool simulated_collective_run(const struct simulated_collective *collective)
@@ -386,12 +347,13 @@ bool simulated_collective_run(const struct simulated_collective *collective)
     rate_pairs();
     if (c.kind == FT_TREE)
         simulated_tree_plan(&trees, &rate_Bps[0][0], MOST_DEVICES);
-    if (c.n_devices > MOST_DEVICES || !load_platform())
+    if (!simulated_platform_load(c.n_devices, c.shared_ports ? write_ports : write_pairs))
         return false;
+    make_semaphores();
     if (c.kind == FT_TREE)
         simulated_tree_start();
     else
-        start_devices();
+        simulated_start(c.n_devices, run_device);
     simgrid_run();
     return true;
 }
