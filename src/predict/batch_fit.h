@@ -26,15 +26,15 @@ struct batch_fit {
 /*
  * The profile of a device type at a mini-batch of `batch` samples, from `profile[n]` of the same
  * sub-system at different ones, in any order: each stage and each bucket's times by a line between
- * the two batches beside it; outside of all of them on from the nearest, with the slope of the least
- * squares line through all. Samples are those of the nearest batch, scaled to the new mean.
+ * the two batches beside it; outside of all of them on from the nearest, with the slope of the
+ * least squares line through all. Samples are those of the nearest batch, scaled to the new mean.
  *
  *   out  its strings and samples are those of `profile`, or live in the arena
- *   fit  also `out->fit`
+ *   fit  where the batch was not measured also `out->fit`, which is NULL where it was
  *
- * A single profile of that batch is returned as it is. Fails where a single one is of another batch,
- * two are of the same, or they differ in devices, loader workers, micro-batches or buckets; where
- * the fit comes to nothing (a time of 0 or below, far outside). O(n * samples).
+ * A single profile of that batch is returned as it is. Fails where a single one is of another
+ * batch, two are of the same, or they differ in devices, loader workers, micro-batches or buckets;
+ * where the fit comes to nothing (a time of 0 or below, far outside). O(n * samples).
  */
 bool batch_profile(struct arena *arena, const struct profile *profile, size_t n, double batch,
                    struct profile *out, struct batch_fit *fit, struct error *e);

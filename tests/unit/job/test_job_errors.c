@@ -44,6 +44,8 @@ static const struct refusal refusal[] = {
      "1:33: nested too deeply", NULL},
     {"refuses_a_key_given_twice", SOUND "name: a\nname: b\n", "3:1: key 'name' is given twice",
      "first in line 2"},
+    {"refuses_no_profile_in_a_list", "devices: {a: {count: 4, batch: 8, profile: []}}\n",
+     "1:44: profile must be a file, or files of different batches", NULL},
     {"refuses_a_device_type_given_twice",
      "devices: {a: {count: 4, batch: 8}, a: {count: 4, batch: 8}}\n",
      "1:36: key 'a' is given twice", NULL},
@@ -444,7 +446,7 @@ static void tells_a_wrong_subsystem_once(void **state)
     static const char *const yaml[] = {
         "devices: {a: {count: 2, batch: 8, subsystem: 0}}\n",
         "devices: {a: {count: 2, batch: 8, subsystem: {hosts: []}}}\n",
-        "devices: {a: {count: 2, batch: 8, profile: [x]}}\n",
+        "devices: {a: {count: 2, batch: 8, profile: []}}\n",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof *yaml; i++) {
         struct arena arena = {0};
