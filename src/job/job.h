@@ -118,7 +118,8 @@ struct job_link {
     enum link_where where;
     bool directed; /* from/to instead of between */
     double bandwidth_Bps;
-    double latency_s; /* 0: not given */
+    double latency_s;     /* 0: not given */
+    double both_ways_Bps; /* of the two directions together; 0: they do not share */
     struct place place;
 };
 

@@ -3,7 +3,7 @@
  * looked up once for each device, so that a ring costs O(N), and nothing at all on names where
  * there is no matrix.
  */
-#include "network/network.h"
+#include "network/both_ways.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +93,7 @@ static bool find_link(const struct network *network, const struct job *job, cons
     if (class)
         *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
                               .latency_s = class->latency_s,
+                              .both_ways_Bps = class->both_ways_Bps,
                               .source = LINK_GIVEN};
     return class != NULL;
 }
@@ -212,6 +213,28 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
+static bool any_both_ways(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_links; i++) {
+        if (job->link[i].both_ways_Bps > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Of the whole ring. */
+static void share_both_ways(const struct job *job, struct link *link)
+{
+    size_t n = job->n_devices;
+    if (!any_both_ways(job))
+        return;
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = job_device_host(job, job_ring_device(job, i), NULL);
+    both_ways_share(host, n, link);
+    free(host);
+}
+
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e)
 {
@@ -235,10 +258,12 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         from = to;
         device = next;
     }
-    if (gaps.n)
+    if (gaps.n) {
         describe_gaps(job, &gaps, e);
-    else
+    } else {
+        share_both_ways(job, found);
         memcpy(link, found, n * sizeof *link);
+    }
     free(found);
     return gaps.n == 0;
 }
@@ -315,6 +340,13 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
+    if (!any_both_ways(job))
+        return true;
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = end[i].host;
+    both_ways_share(host, n, link);
+    free(host);
     return true;
 }
 

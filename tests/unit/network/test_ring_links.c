@@ -114,6 +114,61 @@ static void the_rings_own_order_decides_which_links_count(void **state)
     finish(&lab);
 }
 
+#define SHARED_LINKS                                                                               \
+    "network:\n"                                                                                   \
+    "  links:\n"                                                                                   \
+    "    - {between: [a, a], bandwidth: 10 MB/s, both_ways: 12 MB/s}\n"                            \
+    "    - {between: [a, a], bandwidth: 90 MB/s, where: within-host}\n"
+
+static void two_directions_between_two_hosts_share(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, "devices:\n  a: {count: 4, batch: 1, hosts: 'x:2, y:2'}\n" SHARED_LINKS, NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){90, 6, 90, 6}, 4);
+    assert_true(network_subsystem_ring(NULL, &lab.job, 0, lab.link));
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    finish(&lab);
+}
+
+static void around_three_hosts_every_link_is_used_one_way(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, "devices:\n  a: {count: 3, batch: 1, hosts: 'x, y, z'}\n" SHARED_LINKS, NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){10, 10, 10}, 3);
+    finish(&lab);
+}
+
+/* x to y twice, y to x twice: 12 MB/s for four links. */
+static void a_ring_that_crosses_twice_halves_it_again(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n  a: {count: 4, batch: 1, hosts: 'x:2, y:2'}\n" SHARED_LINKS
+          "ring: ['x:0', 'y:0', 'x:1', 'y:1']\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){3, 3, 3, 3}, 4);
+    finish(&lab);
+}
+
+static void two_devices_without_hosts_share_as_well(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n  a: {count: 2, batch: 1, allow_full: true}\n"
+          "network: {links: [{between: [a, a], bandwidth: 10 MB/s, both_ways: 12 MB/s}]}\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    finish(&lab);
+}
+
 static const char three_hosts[] = "devices:\n"
                                   "  a: {count: 3, batch: 1, hosts: [n1, n2, n3]}\n"
                                   "network:\n"
@@ -249,6 +304,10 @@ int main(void)
         cmocka_unit_test(classes_by_type_and_host),
         cmocka_unit_test(the_matrix_goes_before_classes_and_device_names_before_hosts),
         cmocka_unit_test(the_rings_own_order_decides_which_links_count),
+        cmocka_unit_test(two_directions_between_two_hosts_share),
+        cmocka_unit_test(around_three_hosts_every_link_is_used_one_way),
+        cmocka_unit_test(a_ring_that_crosses_twice_halves_it_again),
+        cmocka_unit_test(two_devices_without_hosts_share_as_well),
         cmocka_unit_test(a_ring_uses_what_it_leaves_of_a_shared_link),
         cmocka_unit_test(nothing_stands_in_for_a_link_that_failed),
         cmocka_unit_test(a_ring_of_one_has_no_link),
