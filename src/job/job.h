@@ -120,6 +120,7 @@ struct job_link {
     double bandwidth_Bps;
     double latency_s;     /* 0: not given */
     double both_ways_Bps; /* of the two directions together; 0: they do not share */
+    double spread;        /* relative deviation of its rate from time to time; 0: not given */
     struct place place;
 };
 

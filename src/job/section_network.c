@@ -34,6 +34,7 @@ static const struct field link_field[] = {
     {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), true},
     {"latency", field_latency, offsetof(struct draft, link.latency_s), false},
     {"both_ways", field_bandwidth, offsetof(struct draft, link.both_ways_Bps), false},
+    {"spread", field_share, offsetof(struct draft, link.spread), false},
     {"where", read_where, offsetof(struct draft, link.where), false},
 };
 

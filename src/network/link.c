@@ -4,6 +4,7 @@
  * there is no matrix.
  */
 #include "network/both_ways.h"
+#include "network/slowest_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static bool find_link(const struct network *network, const struct job *job, cons
         *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
                               .latency_s = class->latency_s,
                               .both_ways_Bps = class->both_ways_Bps,
+                              .spread = class->spread,
                               .source = LINK_GIVEN};
     return class != NULL;
 }
@@ -213,25 +215,31 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
-static bool any_both_ways(const struct job *job)
+/* What depends on all links of a ring together; `host[n]` as of both_ways_share. */
+static void settle_ring(const char *const *host, size_t n, struct link *link)
 {
-    for (size_t i = 0; i < job->n_links; i++) {
-        if (job->link[i].both_ways_Bps > 0)
+    both_ways_share(host, n, link);
+    slowest_link_expect(link, n);
+}
+
+static bool depend_on_ring(const struct link *link, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (link[i].both_ways_Bps > 0 || link[i].spread > 0)
             return true;
     }
     return false;
 }
 
-/* Of the whole ring. */
-static void share_both_ways(const struct job *job, struct link *link)
+static void settle_whole(const struct job *job, struct link *link)
 {
     size_t n = job->n_devices;
-    if (!any_both_ways(job))
+    if (!depend_on_ring(link, n))
         return;
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = job_device_host(job, job_ring_device(job, i), NULL);
-    both_ways_share(host, n, link);
+    settle_ring(host, n, link);
     free(host);
 }
 
@@ -261,7 +269,7 @@ bool network_ring(const struct network *network, const struct job *job, struct l
     if (gaps.n) {
         describe_gaps(job, &gaps, e);
     } else {
-        share_both_ways(job, found);
+        settle_whole(job, found);
         memcpy(link, found, n * sizeof *link);
     }
     free(found);
@@ -340,12 +348,10 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
-    if (!any_both_ways(job))
-        return true;
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = end[i].host;
-    both_ways_share(host, n, link);
+    settle_ring(host, n, link);
     free(host);
     return true;
 }

@@ -27,6 +27,7 @@ struct link {
     double bandwidth_Bps; /* alone on the network; in a ring, what its ring leaves of it */
     double latency_s;
     double both_ways_Bps; /* that its two directions share; 0: they do not */
+    double spread;        /* relative deviation of its rate from time to time */
     double together_Bps;  /* while all links of the full ring were busy; 0: not measured */
     enum link_source source;
     bool at_least; /* measured with a CPU that was the limit: the link may be faster */

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,6 +170,49 @@ static void two_devices_without_hosts_share_as_well(void **state)
     finish(&lab);
 }
 
+/* Two alike: E[max] of two normals is 1/sqrt(pi); of three 3/(2 sqrt(pi)). */
+static void a_ring_waits_for_the_slowest_of_links_that_vary(void **state)
+{
+    (void)state;
+    static const char form[] = "devices:\n  a: {count: %d, batch: 1, allow_full: true}\n"
+                               "network: {links: [{between: [a, a], bandwidth: 10 MB/s, "
+                               "spread: 20 %%}]}\n";
+    static const double largest[] = {0, 0, 0.5641895835477563, 0.8462843753216345};
+    for (int n = 2; n <= 3; n++) {
+        struct lab lab;
+        char yaml[256];
+        snprintf(yaml, sizeof yaml, form, n);
+        start(&lab, yaml, NULL);
+        ring(&lab);
+        for (int i = 0; i < n; i++) {
+            double slower = 10e6 / lab.link[i].bandwidth_Bps;
+            if (!(fabs(slower - (1 + 0.2 * largest[n])) < 1e-6))
+                fail_msg("slower by %.9f", slower);
+        }
+        finish(&lab);
+    }
+}
+
+/* Beside a link that is always ten times slower what the others' rates do counts for nothing. */
+static void a_constant_slow_link_hides_how_others_vary(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 9, batch: 1}\n"
+          "  b: {count: 1, batch: 1, profile: b.json}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [a, a], bandwidth: 10 MB/s, spread: 20 %}\n"
+          "    - {between: [a, b], bandwidth: 1 MB/s}\n",
+          NULL);
+    ring(&lab);
+    for (size_t i = 0; i < 10; i++)
+        assert_true(fabs(lab.link[i].bandwidth_Bps - (i < 8 ? 10e6 : 1e6)) < 1);
+    finish(&lab);
+}
+
 static const char three_hosts[] = "devices:\n"
                                   "  a: {count: 3, batch: 1, hosts: [n1, n2, n3]}\n"
                                   "network:\n"
@@ -308,6 +352,8 @@ int main(void)
         cmocka_unit_test(around_three_hosts_every_link_is_used_one_way),
         cmocka_unit_test(a_ring_that_crosses_twice_halves_it_again),
         cmocka_unit_test(two_devices_without_hosts_share_as_well),
+        cmocka_unit_test(a_ring_waits_for_the_slowest_of_links_that_vary),
+        cmocka_unit_test(a_constant_slow_link_hides_how_others_vary),
         cmocka_unit_test(a_ring_uses_what_it_leaves_of_a_shared_link),
         cmocka_unit_test(nothing_stands_in_for_a_link_that_failed),
         cmocka_unit_test(a_ring_of_one_has_no_link),
