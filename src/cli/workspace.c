@@ -168,33 +168,58 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
-static bool read_given(struct workspace *w, const struct job_device_type *type,
-                       struct profile *profile, struct error *e)
+const char **workspace_profile_paths(struct workspace *w, int t, size_t *n)
 {
-    size_t n = type->n_profiles;
-    struct profile *given = ARENA_ARRAY(&w->arena, n, struct profile);
+    const struct job_device_type *type = &w->job.type[t];
+    *n = type->n_profiles ? type->n_profiles : type->n_batches ? type->n_batches : 1;
+    const char **path = ARENA_ARRAY(&w->arena, *n, const char *);
+    for (size_t i = 0; i < *n; i++) {
+        int64_t batch = type->n_batches ? type->batches[i] : type->batch;
+        path[i] = type->profile ? job_path(&w->arena, &w->job, type->profile[i])
+                                : arena_format(&w->arena, "%s/profiles/%s.json", w->run,
+                                               measure_profile_name(&w->arena, type, batch));
+    }
+    return path;
+}
+
+static bool is_measured(struct workspace *w, const struct job_device_type *type,
+                        const char *const *path, size_t n, struct error *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (type->profile || file_exists(path[i]))
+            continue;
+        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
+                  type->name, path[i]);
+        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
+                   type->name);
+        return false;
+    }
+    return true;
+}
+
+/* Of several batches, the profile of the job's. */
+static bool read_profiles(struct workspace *w, const struct job_device_type *type,
+                          const char *const *path, size_t n, struct profile *profile,
+                          struct error *e)
+{
+    struct profile *each = ARENA_ARRAY(&w->arena, n, struct profile);
     struct batch_fit fit;
     for (size_t i = 0; i < n; i++) {
-        if (!profile_read(&w->arena, job_path(&w->arena, &w->job, type->profile[i]), &given[i], e))
+        if (!profile_read(&w->arena, path[i], &each[i], e))
             return false;
     }
-    *profile = given[0];
-    return n == 1 || batch_profile(&w->arena, given, n, (double)type->batch, profile, &fit, e);
+    *profile = each[0];
+    return n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e);
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
-    const char *path = arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
-    if (!type->profile && !file_exists(path)) {
-        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
-                  type->name, path);
-        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
-                   type->name);
+    size_t n = 0;
+    const char **path = workspace_profile_paths(w, t, &n);
+    if (!is_measured(w, type, path, n, e))
         return false;
-    }
-    if (type->profile ? read_given(w, type, profile, e) : profile_read(&w->arena, path, profile, e))
+    if (read_profiles(w, type, path, n, profile, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;
