@@ -159,7 +159,7 @@ static void add_parts(const struct step_record *r, size_t step, size_t i, struct
     sum->sends_s += sends_s;
     sum->waits_s += fmax(0, d->optimizer_s - d->backward_end_s - sends_s);
     sum->rest_s += d->rest_end_s - d->optimizer_s;
-    sum->loads_s += d->end_s - d->rest_end_s;
+    sum->loads_s += fmax(0, d->end_s - d->rest_end_s);
 }
 
 struct step_parts step_record_parts(const struct step_record *record, const int *of_type, int type)
