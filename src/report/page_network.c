@@ -142,9 +142,8 @@ static void draw_scale(const struct page *page)
 
 static void draw_map(const struct page *page)
 {
-    static const char *const key[] = {"none",        "not known",
-                                      "key-ring",    "in the ring",
-                                      "key-outlier", "25 % or more off the median of its kind",
+    static const char *const key[] = {"none",        "not known",   "key-ring",
+                                      "in the ring", "key-outlier", "25 % or more off its kind",
                                       NULL};
     const struct bandwidth_map *map = page->run->map;
     struct map_view v = view_of(page);

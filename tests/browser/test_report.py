@@ -19,7 +19,7 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>]]>&#0;\u000
 
 # Rightmost edge of all that does not scroll by itself, of those that reach beyond the page.
 OVERFLOW = """(() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.wide,pre') &&
-    e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)))()"""
+    e.getBoundingClientRect().right > WIDTH + 1).map(e => e.outerHTML.slice(0, 80)))()"""
 
 # Texts of a picture that lie over each other.
 COLLISIONS = """(() => [...document.querySelectorAll('figure > svg')].flatMap(svg => {
@@ -120,7 +120,7 @@ class ReportTest(unittest.TestCase):
             for name, page in self.each(width):
                 with self.subTest(name):
                     self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
-                    self.assertEqual(page.evaluate(OVERFLOW), [])
+                    self.assertEqual(page.evaluate(OVERFLOW.replace("WIDTH", str(width))), [])
                     self.keep(page, f"{name}-{width}")
 
     def test_letters_keep_their_size_and_place(self):
