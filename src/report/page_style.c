@@ -124,5 +124,7 @@ void page_style(struct text *out)
              "main{max-width:none;padding:0}section{margin-top:1.5rem}"
              "figure,tr,.facts div{break-inside:avoid}h2,h3{break-after:avoid}"
              ".wide,pre{overflow:visible}pre{white-space:pre-wrap}"
+             "th,td{white-space:normal;padding-right:.7rem}table{font-size:8.5pt}"
+             "details::details-content{content-visibility:visible;height:auto}"
              "@page{margin:16mm}}\n");
 }
