@@ -92,13 +92,13 @@ static bool read_rank(struct arena *arena, const struct options *options, const 
 static bool read_ranks(struct arena *arena, const struct options *options,
                        struct trace_options *import, struct error *e)
 {
-    struct trace_given_rank *given = ARENA_ARRAY(arena, options->n_ranks, struct trace_given_rank);
-    for (size_t i = 0; i < options->n_ranks; i++) {
-        if (!read_rank(arena, options, options->rank[i], &given[i], e))
+    struct trace_given_rank *given = ARENA_ARRAY(arena, options->rank.n, struct trace_given_rank);
+    for (size_t i = 0; i < options->rank.n; i++) {
+        if (!read_rank(arena, options, options->rank.word[i], &given[i], e))
             return false;
     }
     import->given = given;
-    import->n_given = options->n_ranks;
+    import->n_given = options->rank.n;
     return true;
 }
 

@@ -37,6 +37,32 @@ static bool show_network(struct arena *arena, const char *path, const struct opt
     return ok;
 }
 
+static bool show_nccl_tests(struct arena *arena, const char *path, const struct options *options,
+                            struct error *e)
+{
+    struct nccl_table table;
+    struct text out = {0};
+    if (!nccl_tests_read_file(arena, path, &table, e))
+        return false;
+    report_nccl_tests_text(&table, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_topology(struct arena *arena, const char *path, const struct options *options,
+                          struct error *e)
+{
+    struct topology topology;
+    struct text out = {0};
+    if (!topology_read(arena, path, &topology, e))
+        return false;
+    report_topology_text(&topology, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
 static bool show_job(struct arena *arena, const char *path, const struct options *options,
                      struct error *e)
 {
@@ -91,7 +117,7 @@ static bool show_run(const char *path, const struct options *options, struct err
 {
     struct workspace w;
     struct network *network = NULL;
-    bool ok = workspace_open_run(&w, path, e) && workspace_network(&w, &network, e) &&
+    bool ok = workspace_open_run(&w, path, options, e) && workspace_network(&w, &network, e) &&
               print_run(&w, options, network, e);
     workspace_close(&w);
     return ok;
@@ -107,9 +133,11 @@ static const struct {
     {NULL, ".yaml", false, show_job},
     {NULL, ".yml", false, show_job},
     {"\"sum_received\"", NULL, false, show_network},
-    {"busbw", NULL, false, show_network},
+    {"busbw", NULL, false, show_nccl_tests},
+    {"#iterations", NULL, false, show_nccl_tests},
     {NULL, ".csv", false, show_network},
     {NULL, ".tsv", false, show_network},
+    {"GPU0", NULL, false, show_topology},
 };
 enum { N_KINDS = sizeof kind / sizeof *kind };
 
@@ -157,8 +185,10 @@ const struct command command_show = {
     .name = "show",
     .args = "FILE",
     .summary = "What a profile, a network, a job or a run's folder holds",
-    .help = "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv, the "
-            "JSON of iperf3, a table of all_reduce_perf), or the folder of a run.",
+    .help =
+        "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv, the "
+        "JSON of iperf3), a table of all_reduce_perf or of nvidia-smi topo -m, or the folder of "
+        "a run.",
     .accepts = OPTION_JSON | OPTION_OUTPUT,
     .min_args = 1,
     .max_args = 1,

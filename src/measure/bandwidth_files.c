@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "measure/iperf3.h"
-#include "measure/nccl_tests.h"
+#include "network/nccl_tests.h"
 
 enum { MOST_ERRORS = 20 };
 
@@ -84,7 +84,7 @@ static bool add_nccl(struct values *values, const struct source *source, struct 
     struct error inner = {0};
     if (!nccl_tests_read(values->arena, source->text, &table, &inner))
         return in_file(source, &inner, e);
-    const struct link link = {.bandwidth_Bps = table.bandwidth_Bps, .source = LINK_MEASURED};
+    const struct link link = nccl_tests_link(values->arena, &table);
     if (source->from) {
         add(values, source->from, source->to, source->path, link);
         return true;
@@ -182,7 +182,8 @@ static bool make_names(struct arena *arena, const struct values *values, struct 
                   NETWORK_MOST_NAMES);
         return false;
     }
-    *network = (struct network){name, n_kept, ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
+    *network = (struct network){
+        .name = name, .n = n_kept, .link = ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
     return true;
 }
 

@@ -42,11 +42,13 @@ static bool forecast_ring(struct arena *arena, const struct job *job, struct for
     int *type_at = ARENA_ARRAY(arena, n, int);
     double *bandwidth_Bps = ARENA_ARRAY(arena, n, double);
     char message[FT_MESSAGE_SIZE];
-    for (int t = 0; t < job->n_types; t++)
+    for (int t = 0; t < job->n_types; t++) {
         type[t] = forecast_device_type(&f->type[t]);
+        type[t].load_s = fmax(type[t].load_s, f->storage_s);
+    }
     for (size_t i = 0; i < n; i++) {
         type_at[i] = job_device_type(job, job_ring_device(job, i));
-        bandwidth_Bps[i] = f->link[i].bandwidth_Bps;
+        bandwidth_Bps[i] = link_message_Bps(&f->link[i], f->payload_bytes / (double)n);
     }
     f->device = ARENA_ARRAY(arena, n, struct ft_device_forecast);
     struct ft_ring ring = {n, type_at, bandwidth_Bps, f->payload_bytes};
@@ -149,7 +151,9 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
                          .link = ARENA_ARRAY(arena, job->n_devices, struct link)};
     for (int t = 0; t < job->n_types; t++)
         forecast_warn_profile(job, t, &profile[t], &warnings);
+    forecast_sample_size(job, profile, &f);
     if (!read_stages(job, profile, f.type, e) ||
+        !forecast_storage(job, profile, &f, &warnings, e) ||
         !forecast_payload(job, profile, f.type, &f.payload_bytes, &warnings, e) ||
         !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e))
         return false;
@@ -163,7 +167,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     name_what_decides(arena, job, &f);
     warn_of_the_closed_form(&f, &warnings);
     forecast_warn_links(arena, job, &f, &warnings);
-    if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
+    if (!forecast_epoch(arena, job, &f, &warnings, e))
         return false;
     forecast_self(arena, job, profile, network, &f, &warnings);
     f.warning = warnings_sentences(&warnings);

@@ -144,10 +144,13 @@ static json_t *epoch_json(const struct forecast *f)
 {
     json_t *object = json_object();
     json_put_count(object, "iterations", f->epoch.iterations);
+    json_put_real(object, "last_share", f->epoch.last_share);
     json_put_real(object, "rounds", f->epoch.rounds);
     json_put(object, "unbalanced", json_boolean(f->epoch.unbalanced));
     json_put(object, "last_to_finish", json_text_or_null(f->type[f->epoch.last_to_finish].name));
     json_put_real(object, "samples", f->total_samples);
+    json_put_real(object, "evaluation_s", f->evaluation_s);
+    json_put_real(object, "checkpoint_s", f->checkpoint_s);
     json_put_real(object, "epoch_s", f->epoch_s);
     json_put_count(object, "epochs", f->epochs);
     json_put_real(object, "total_s", f->total_s);
@@ -205,6 +208,7 @@ static json_t *forecast_json(const struct forecast *f)
     json_put(root, "why_no_epoch", json_text_or_null(f->why_no_epoch));
     json_put_real(root, "samples_per_s", f->samples_per_s);
     json_put(root, "sample_size", sample_size_json(f));
+    json_put(root, "storage_s", f->storage_s > 0 ? json_real(f->storage_s) : json_null());
     json_put(root, "links", links_json(f));
     json_put(root, "types", types_json(f));
     json_put(root, "warnings", warnings_json(f));

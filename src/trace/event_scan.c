@@ -106,6 +106,11 @@ static const char *read_text(struct event_scanner *es, const char *p, struct tex
 
 static const char *read_phase(struct event_scanner *es, const char *p, char *phase)
 {
+    bool plain = p[0] == '"' && p[1] > ' ' && p[1] != '"' && p[1] != '\\' && p[2] == '"';
+    if (plain) {
+        *phase = p[1];
+        return p + 3;
+    }
     struct trace_text text;
     p = read_text(es, p, &es->key, &text);
     *phase = text.length == 1 ? text.data[0] : '\0';
@@ -123,8 +128,11 @@ static const char *number_within(struct scan *s, const char *string)
 /* Microseconds, as a number or in a string; null counts as none. */
 static const char *read_time(struct scan *s, const char *p, bool *is_there, int64_t *time_ns)
 {
-    const char *end = scan_value(s, p);
-    *is_there = false;
+    const char *end = event_time_short(p, time_ns);
+    *is_there = end != NULL;
+    if (end)
+        return end;
+    end = scan_value(s, p);
     if (!end || *p == 'n')
         return end;
     const char *number = *p == '"' ? number_within(s, p) : p;
@@ -203,23 +211,56 @@ static void add_part(struct text *key, const struct trace_value *value)
     }
 }
 
-static bool number_track(struct event_scanner *es, struct trace_event *event)
+/* A new track's process. */
+static void add_track(struct event_scanner *es, size_t pid_length)
+{
+    uint32_t *process_of =
+        memory_resize(es->process_of, es->tracks.capacity, sizeof *es->process_of);
+    process_of[es->tracks.n - 1] = numbering_of(&es->processes, es->key.data, pid_length);
+    es->process_of = process_of;
+}
+
+static bool look_up_track(struct event_scanner *es, uint32_t *track)
 {
     struct text *key = &es->key;
     key->length = 0;
     add_part(key, &es->pid);
-    size_t pid_length = key->length;
+    size_t pid_length = key->length, n = es->tracks.n;
     text_add_n(key, "", 1);
     add_part(key, &es->tid);
-    size_t n = es->tracks.n;
-    event->track = numbering_of(&es->tracks, key->data, key->length);
-    if (event->track == n) {
-        if (n == TRACE_MOST_TRACKS)
+    *track = numbering_of(&es->tracks, key->data, key->length);
+    if (*track == n)
+        add_track(es, pid_length);
+    return *track < TRACE_MOST_TRACKS;
+}
+
+/* Up to 8 bytes at `offset` of a value as a number, 0 beyond its end. */
+static inline uint64_t word_of(const struct trace_value *value, size_t offset)
+{
+    uint64_t word;
+    size_t n = value->length > offset ? value->length - offset : 0;
+    if (n == 0)
+        return 0;
+    memcpy(&word, value->json + offset, sizeof word);
+    return n < 8 ? word & ~(UINT64_MAX << 8 * n) : word; /* on a big-endian machine, never found */
+}
+
+/* Remembers tracks by pid and tid as they are written, where these are short. */
+static bool number_track(struct event_scanner *es, uint32_t *track)
+{
+    if (es->pid.length > 8 || es->tid.length > 16)
+        return look_up_track(es, track);
+    struct known_track key = {word_of(&es->pid, 0), word_of(&es->tid, 0), word_of(&es->tid, 8), 0};
+    uint64_t hash = (key.pid + 31 * key.tid + 97 * key.more_tid) * 0x9e3779b97f4a7c15u;
+    struct known_track *known = &es->known[hash >> 32 & (N_KNOWN_TRACKS - 1)];
+    bool same = known->pid == key.pid && known->tid == key.tid && known->more_tid == key.more_tid;
+    if (!same || known->track_plus_1 == 0) {
+        if (!look_up_track(es, track))
             return false;
-        es->process_of = memory_resize(es->process_of, es->tracks.capacity, sizeof *es->process_of);
-        es->process_of[n] = numbering_of(&es->processes, key->data, pid_length);
+        *known = key;
+        known->track_plus_1 = *track + 1;
     }
-    event->process = es->process_of[event->track];
+    *track = known->track_plus_1 - 1;
     return true;
 }
 
@@ -250,8 +291,9 @@ const char *event_scan(struct event_scanner *es, const char *p, struct trace_eve
     }
     if (es->pid.length > LONGEST_TRACK || es->tid.length > LONGEST_TRACK)
         return scan_fail(&es->scan, begin, "a pid and tid of less than 1024 bytes");
-    if (!number_track(es, event))
+    if (!number_track(es, &event->track))
         return scan_fail(&es->scan, begin, "at most 65536 different threads");
+    event->process = es->process_of[event->track];
     return p;
 }
 

@@ -12,13 +12,22 @@
 #include "trace/scan.h"
 #include "trace/trace_event.h"
 
+enum { N_KNOWN_TRACKS = 64 }; /* a power of two */
+
+/* A track by the bytes of its pid and tid. */
+struct known_track {
+    uint64_t pid, tid, more_tid;
+    uint32_t track_plus_1; /* 0: none */
+};
+
 /* A zeroed struct is ready; `scan.end` is set by whoever moves the text. */
 struct event_scanner {
     struct scan scan;
     struct glue_book book;
     struct numbering tracks; /* of pid, zero byte, tid */
     struct numbering processes;
-    uint32_t *process_of;       /* [tracks' number] */
+    uint32_t *process_of; /* [tracks' number] */
+    struct known_track known[N_KNOWN_TRACKS];
     struct text key;            /* of a track, or a phase that is not plain */
     struct text name, category; /* decoded, where they are not plain */
     struct trace_value pid, tid;

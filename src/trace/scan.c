@@ -80,6 +80,9 @@ static const char *scan_skip_string(struct scan *s, const char *p)
 /* A value that is neither array nor object. */
 static inline const char *scan_scalar(struct scan *s, const char *p)
 {
+    const char *end = scan_short_number(p);
+    if (end)
+        return end;
     switch (*p) {
     case '"':
         return scan_skip_string(s, p + 1);
@@ -94,7 +97,7 @@ static inline const char *scan_scalar(struct scan *s, const char *p)
     }
 }
 
-const char *scan_value(struct scan *s, const char *p)
+const char *scan_any_value(struct scan *s, const char *p)
 {
     if (*p != '[' && *p != '{')
         return scan_scalar(s, p);

@@ -93,7 +93,8 @@ static bool look_at_begin(struct trace_file *file, struct error *e)
 {
     if (!trace_file_read(file, file->begin, sizeof file->begin, &file->n_begin, e))
         return false;
-    if (file->n_begin == 2 && memcmp(file->begin, "\x1f\x8b", 2) == 0)
+    file->stream.compressed = file->n_begin == 2 && memcmp(file->begin, "\x1f\x8b", 2) == 0;
+    if (file->stream.compressed)
         file->inflate = trace_inflate_new();
     return true;
 }

@@ -31,6 +31,7 @@ static void make_ending(struct arena *arena, const struct trace_walker *w,
         .n_bytes = trace_window_offset(&w->window, w->window.end),
         .n_unknown_escapes = w->scanner.scan.unknown_escapes,
         .n_broken_characters = w->scanner.n_broken,
+        .is_gzip = w->stream->compressed,
         .truncated = w->truncated,
         .truncated_at_bytes = w->truncated ? w->whole_bytes : 0,
     };
@@ -68,8 +69,6 @@ bool trace_read(struct arena *arena, const char *path, const struct trace_reader
     if (!trace_file_open(&file, path, e))
         return false;
     bool ok = trace_read_stream(arena, file.path, &file.stream, reader, ending, e);
-    if (ok)
-        ending->is_gzip = file.inflate != NULL;
     trace_file_close(&file);
     return ok;
 }

@@ -18,6 +18,7 @@ struct trace_stream {
 
     _Atomic uint64_t done_bytes; /* of the input, compressed where it is */
     uint64_t total_bytes;        /* 0: unknown */
+    bool compressed;             /* it is gzip data */
     bool cut_off;                /* known at the end: gzip data that ends too early */
 };
 

@@ -1,5 +1,4 @@
 /* Values of arguments, read when they are asked for. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,38 +11,44 @@ static bool is_string(const struct trace_value *value)
     return value->length >= 2 && value->json[0] == '"';
 }
 
-/* The value without quotes, ended by a zero, where it is short enough for a number. */
-static bool copy_bare(const struct trace_value *value, char *text, size_t size)
+/* What stands between the quotes of a string, or any other value as it is. */
+static struct trace_text bare(const struct trace_value *value)
 {
-    size_t quotes = value && is_string(value) ? 1 : 0;
-    if (!value || value->length <= 2 * quotes || value->length - 2 * quotes >= size)
-        return false;
-    size_t length = value->length - 2 * quotes;
-    memcpy(text, value->json + quotes, length);
-    text[length] = '\0';
-    return (text[0] >= '0' && text[0] <= '9') || text[0] == '-';
+    if (!value || !value->json)
+        return (struct trace_text){"", 0};
+    size_t quotes = is_string(value) ? 1 : 0;
+    return (struct trace_text){value->json + quotes, value->length - 2 * quotes};
 }
 
 bool trace_value_int(const struct trace_value *value, int64_t *number)
 {
-    char text[32], *end;
-    if (!copy_bare(value, text, sizeof text))
+    struct trace_text text = bare(value);
+    size_t i = text.length > 0 && text.data[0] == '-';
+    bool negative = i > 0, beyond = text.length == i;
+    int64_t whole = 0;
+    for (; i < text.length && !beyond; i++) {
+        int digit = text.data[i] - '0';
+        beyond = digit < 0 || digit > 9 || __builtin_mul_overflow(whole, 10, &whole) ||
+                 __builtin_sub_overflow(whole, digit, &whole);
+    }
+    if (beyond || (!negative && whole == INT64_MIN))
         return false;
-    errno = 0;
-    long long whole = strtoll(text, &end, 10);
-    if (*end || end == text || errno)
-        return false;
-    *number = whole;
+    *number = negative ? whole : -whole;
     return true;
 }
 
 bool trace_value_number(const struct trace_value *value, double *number)
 {
-    char text[400], *end;
-    if (!copy_bare(value, text, sizeof text))
+    char copy[400], *end;
+    struct trace_text text = bare(value);
+    bool begins =
+        text.length > 0 && (text.data[0] == '-' || (text.data[0] >= '0' && text.data[0] <= '9'));
+    if (!begins || text.length >= sizeof copy)
         return false;
-    double real = strtod(text, &end);
-    if (*end || end == text || !isfinite(real))
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    double real = strtod(copy, &end);
+    if (end != copy + text.length || !isfinite(real))
         return false;
     *number = real;
     return true;
