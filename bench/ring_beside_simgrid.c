@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "foretrain.h"
 #include "processor.h"
+#include "simulated_platform.h"
 #include "simulated_ring.h"
 
 enum { MOST_DEVICES = 100000, MOST_BUCKETS = 100, REPEATS = 51 };
@@ -112,7 +113,7 @@ static void free_step(struct step *s)
 
 int main(int argc, char **argv)
 {
-    const char *simgrid[] = {argv[0], SIMULATED_RING_FLAGS, NULL};
+    const char *simgrid[] = {argv[0], SIMULATED_FLAGS, NULL};
     int n_flags = sizeof simgrid / sizeof *simgrid - 1;
     simgrid_init(&n_flags, (char **)simgrid);
     size_t n = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;

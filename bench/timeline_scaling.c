@@ -67,7 +67,7 @@ int main(void)
     bool ok = true;
     for (size_t n = LEAST; ok && n <= MOST; n *= 10) {
         fill(link, type_of, n);
-        struct ft_timeline timeline = {type, 2, type_of, link, n, bucket_bytes, N_BUCKETS};
+        struct ft_timeline timeline = {type, 2, type_of, link, n, bucket_bytes, N_BUCKETS, NULL};
         ok = bench(&timeline);
     }
     free(link);

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "foretrain.h"
 
 /* An amount of data: bytes or samples; UNIT_NONE: not given. */
 enum amount_unit { AMOUNT_NONE, AMOUNT_BYTES, AMOUNT_SAMPLES };
@@ -51,11 +52,9 @@ struct job_data {
     struct place place; /* of path or list */
 };
 
-enum collective { COLLECTIVE_RING };
-
 struct job_training {
     double epochs; /* whole number >= 1 */
-    enum collective collective;
+    enum ft_collective_kind collective;
     int first, last; /* counted window, from 1, both included */
     int n_profiled;  /* iterations under the profiler after the window */
     double evaluation_s, checkpoint_s; /* of each epoch; 0: not given */

@@ -67,12 +67,16 @@ void section_data(struct reading *r, const struct node *node, void *out)
 static void read_collective(struct reading *r, const struct node *node, void *out)
 {
     static const struct choice collective[] = {
-        {"ring", COLLECTIVE_RING, false}, {"tree", 0, true},         {"double-tree", 0, true},
-        {"halving-doubling", 0, true},    {"hierarchical", 0, true}, {"parameter-server", 0, true},
+        {"ring", FT_RING, false},
+        {"tree", FT_TREE, false},
+        {"hierarchical", FT_HIERARCHICAL, false},
+        {"halving-doubling", FT_HALVING_DOUBLING, false},
+        {"parameter-server", FT_PARAMETER_SERVER, false},
+        {"bridge", FT_BRIDGE, false},
     };
     int value = 0;
     if (field_choose(r, node, collective, sizeof collective / sizeof *collective, &value))
-        *(enum collective *)out = (enum collective)value;
+        *(enum ft_collective_kind *)out = (enum ft_collective_kind)value;
 }
 
 static void read_window(struct reading *r, const struct node *node, void *out)

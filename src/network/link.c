@@ -247,6 +247,39 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
+static bool find_links(const struct network *network, const struct job *job,
+                       const struct device_pair *pair, size_t n, const struct end *end,
+                       struct link *link, struct error *e)
+{
+    struct gaps gaps = {0};
+    for (size_t k = 0; k < n; k++) {
+        const struct end *from = &end[pair[k].from], *to = &end[pair[k].to];
+        struct link found = {0};
+        if (find_link(network, job, from, to, &found))
+            link[k] = found;
+        else
+            note_gap(&gaps, from, to, pair[k].from, pair[k].to, found.failed);
+    }
+    if (gaps.n)
+        describe_gaps(job, &gaps, e);
+    return gaps.n == 0;
+}
+
+bool network_pairs(const struct network *network, const struct job *job,
+                   const struct device_pair *pair, size_t n, struct link *link, struct error *e)
+{
+    struct end *end = memory_resize(NULL, job->n_devices, sizeof *end);
+    struct link *found = memory_resize(NULL, n, sizeof *found);
+    for (size_t i = 0; i < job->n_devices; i++)
+        end[i] = end_of_device(network, job, i);
+    bool ok = find_links(network, job, pair, n, end, found, e);
+    if (ok)
+        memcpy(link, found, n * sizeof *link);
+    free(end);
+    free(found);
+    return ok;
+}
+
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e)
 {
@@ -255,27 +288,15 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         link[0] = (struct link){0};
         return true;
     }
-    struct link *found = memory_resize(NULL, n, sizeof *found);
-    memset(found, 0, n * sizeof *found);
-    struct gaps gaps = {0};
-    size_t first_device = job_ring_device(job, 0), device = first_device;
-    struct end first = end_of_device(network, job, device), from = first;
-    for (size_t i = 0; i < n; i++) {
-        size_t next = i + 1 < n ? job_ring_device(job, i + 1) : first_device;
-        struct end to = i + 1 < n ? end_of_device(network, job, next) : first;
-        if (find_link(network, job, &from, &to, &found[i]))
-            leave_to_ring(&found[i]);
-        else
-            note_gap(&gaps, &from, &to, device, next, found[i].failed);
-        from = to;
-        device = next;
-    }
-    if (gaps.n)
-        describe_gaps(job, &gaps, e);
-    else
-        memcpy(link, found, n * sizeof *link);
-    free(found);
-    return gaps.n == 0;
+    struct device_pair *pair = memory_resize(NULL, n, sizeof *pair);
+    for (size_t i = 0; i < n; i++)
+        pair[i] = (struct device_pair){job_ring_device(job, i),
+                                       job_ring_device(job, i + 1 < n ? i + 1 : 0)};
+    bool ok = network_pairs(network, job, pair, n, link, e);
+    for (size_t i = 0; ok && i < n; i++)
+        leave_to_ring(&link[i]);
+    free(pair);
+    return ok;
 }
 
 static size_t first_device(const struct job *job, int type)

@@ -117,6 +117,18 @@ void network_format(const struct network *network, struct text *out);
 bool network_link(const struct network *network, const struct job *job, size_t from, size_t to,
                   struct link *link, struct error *e);
 
+/* Whom a message goes to. */
+struct device_pair {
+    size_t from, to;
+};
+
+/*
+ * The links that join `pair[n]`: `link[n]`. All that are missing are reported together, by class.
+ * O(n_devices + n).
+ */
+bool network_pairs(const struct network *network, const struct job *job,
+                   const struct device_pair *pair, size_t n, struct link *link, struct error *e);
+
 /*
  * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices); a ring of one has no
  * link, link[0] is LINK_UNKNOWN. Where a link is shared, its bandwidth is what the ring leaves. All

@@ -72,6 +72,17 @@ static struct origin origin_of(const struct trace *t, size_t bucket)
     return origin;
 }
 
+/* Another collective than the ring needs all devices before the first of them is done. */
+static struct origin last_to_enter(const struct trace *t, size_t bucket)
+{
+    struct origin last = {0, 0};
+    for (size_t i = 1; i < t->in->n_devices; i++) {
+        if (bucket_at(t, i, bucket)->start_s > bucket_at(t, last.position, bucket)->start_s)
+            last = (struct origin){i, i};
+    }
+    return last;
+}
+
 /* To the device that is ready last where one sends and the next receives. */
 static void go_to_the_later(struct trace *t, size_t sender, size_t bucket)
 {
@@ -87,11 +98,14 @@ static double trace_buckets(struct trace *t)
 {
     for (size_t b = t->record->n_buckets - 1;; b--) {
         double done_s = bucket_at(t, t->position, b)->done_s;
-        struct origin origin = origin_of(t, b);
+        struct origin origin = t->in->collective ? last_to_enter(t, b) : origin_of(t, b);
         struct path_piece *piece = &t->path.piece[t->path.n++];
         *piece = (struct path_piece){PATH_ALL_REDUCE, origin.slowest, b,
                                      bucket_at(t, origin.position, b)->start_s, done_s};
-        go_to_the_later(t, origin.position, b);
+        if (t->in->collective)
+            t->position = origin.position;
+        else
+            go_to_the_later(t, origin.position, b);
         double ready_s = bucket_at(t, t->position, b)->ready_s;
         if (b == 0 || ready_s >= bucket_at(t, t->position, b - 1)->done_s)
             return ready_s;

@@ -26,7 +26,8 @@ const char *path_stage_name(enum path_stage stage);
 
 struct path_piece {
     enum path_stage stage;
-    size_t position; /* of the device; all-reduce: of the sender on the slowest link on its way */
+    size_t position; /* of the device; all-reduce: of the sender on the slowest link on the way
+                        around the ring, of the last to enter another collective */
     size_t bucket;   /* all-reduce */
     double from_s, to_s;
 };

@@ -99,10 +99,17 @@ struct forecast {
                                    profiles"; NULL where unknown */
     struct type_forecast *type; /* [n_types] */
     int n_types;
-    struct ft_device_forecast *device; /* [n_devices], ring order */
-    struct link *link;                 /* [n_devices], ring order */
-    size_t n_links[LINK_FILLED + 1];   /* of each source */
-    const char **warning;              /* [n_warnings], whole sentences */
+    struct ft_device_forecast *device;       /* [n_devices], ring order */
+    const char *collective_name;             /* of the job's all-reduces */
+    const struct ft_collective *collective;  /* NULL: the ring, or one device */
+    const struct ft_collective_stage *stage; /* [n_stages], of one all-reduce */
+    size_t n_stages;
+    const struct ft_pair *hop; /* [n_hops], positions: what it sends over; of the ring i to i+1 */
+    struct link *link;         /* [n_hops] */
+    size_t n_hops;
+    size_t *slowest_hop;             /* [n_devices], the slowest that each sends over */
+    size_t n_links[LINK_FILLED + 1]; /* of each source */
+    const char **warning;            /* [n_warnings], whole sentences */
     size_t n_warnings;
 };
 

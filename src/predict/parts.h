@@ -48,6 +48,20 @@ bool forecast_payload(const struct job *job, const struct profile *profile,
                       struct error *e);
 
 /*
+ * The job's collective: its stages, hops and their links, into `collective_name` to `slowest_hop`.
+ * Fails where the devices do not suit it, or naming the links that have no value.
+ */
+bool forecast_collective(struct arena *arena, const struct job *job, const struct network *network,
+                         struct forecast *forecast, struct error *e);
+
+/* What it takes each device where all begin at once, `time_s` [n_devices]; not for the ring. */
+bool forecast_collective_times(struct arena *arena, const struct job *job,
+                               const struct forecast *forecast, double *time_s, struct error *e);
+
+/* A link as the library takes it. */
+struct ft_link forecast_as_link(const struct link *link);
+
+/*
  * The timeline's step, and what decides it, from a forecast that has its types' stages, links and
  * closed form; `timeline.why_not` where it is not known. Each type's own sub-system as well.
  */

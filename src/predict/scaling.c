@@ -41,7 +41,7 @@ static int64_t divisor_of_counts(const struct job *job)
 static void put(struct scaled *s, size_t *at, int type, const struct link *link)
 {
     s->type_of[*at] = type;
-    s->link[*at] = (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+    s->link[*at] = forecast_as_link(link);
     ++*at;
 }
 
@@ -161,8 +161,10 @@ static bool scale(struct scaled *s, int64_t times, int64_t divisor, struct scali
 }
 
 /* Links of a type with itself, for systems with more of its devices. */
-static const char *lacks(const struct job *job)
+static const char *lacks(const struct job *job, const struct forecast *f)
 {
+    if (f->collective)
+        return "the job's collective is not the ring";
     for (int t = 0; t < job->n_types && !job->ring; t++) {
         if (job->type[t].count < 2)
             return "a type has one device only, so that no link between two of them is known";
@@ -186,7 +188,7 @@ void scaling_make(struct arena *arena, const struct job *job, const struct forec
     enum { N_FACTORS = sizeof factor / sizeof *factor };
     int64_t divisor = divisor_of_counts(job), last = 0;
     struct scaled s = {.arena = arena, .job = job, .f = forecast};
-    *scaling = (struct scaling){.why_not = lacks(job),
+    *scaling = (struct scaling){.why_not = lacks(job, forecast),
                                 .assumed = assumption(job),
                                 .point = ARENA_ARRAY(arena, N_FACTORS, struct scaling_point)};
     for (size_t k = 0; k < N_FACTORS && !scaling->why_not; k++) {

@@ -29,7 +29,7 @@ struct whole {
     double residual_sd_s;
 };
 
-static struct ft_link as_link(const struct link *link)
+struct ft_link forecast_as_link(const struct link *link)
 {
     const struct link_curve none = {NULL, 0}, *curve = link->curve ? link->curve : &none;
     return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s), curve->point, curve->n};
@@ -51,7 +51,7 @@ static const char *read_steps(struct whole *w)
 static void make_ring(struct whole *w, const struct forecast *f)
 {
     size_t n_types = (size_t)w->job->n_types, n = f->n_devices;
-    struct ft_link *link = ARENA_ARRAY(w->arena, n, struct ft_link);
+    struct ft_link *link = ARENA_ARRAY(w->arena, f->n_hops, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, n, int);
     w->type = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_type);
     w->samples = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_samples);
@@ -59,26 +59,27 @@ static void make_ring(struct whole *w, const struct forecast *f)
         w->type[t] = w->steps[t].mean;
         w->samples[t] = w->steps[t].samples;
     }
-    for (size_t i = 0; i < n; i++) {
-        link[i] = as_link(&f->link[i]);
+    for (size_t h = 0; h < f->n_hops; h++)
+        link[h] = forecast_as_link(&f->link[h]);
+    for (size_t i = 0; i < n; i++)
         type_of[i] = job_device_type(w->job, job_ring_device(w->job, i));
-    }
     w->timeline = (struct ft_timeline){.type = w->type,
                                        .n_types = n_types,
                                        .type_of = type_of,
                                        .link = n > 1 ? link : NULL,
                                        .n_devices = n,
+                                       .collective = f->collective,
                                        .bucket_bytes = w->buckets.bytes,
                                        .n_buckets = w->buckets.n};
 }
 
-/* The ring of a type's own sub-system. */
+/* The ring of a type's own sub-system, whatever the whole is all-reduced by. */
 static struct ft_timeline own_timeline(struct whole *w, int t, const struct measured_ring *ring)
 {
     struct ft_link *link = ARENA_ARRAY(w->arena, ring->n, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, ring->n, int);
     for (size_t i = 0; i < ring->n; i++) {
-        link[i] = as_link(&ring->link[i]);
+        link[i] = forecast_as_link(&ring->link[i]);
         type_of[i] = 0;
     }
     struct ft_timeline own = w->timeline;
@@ -87,6 +88,7 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
     own.type_of = type_of;
     own.link = link;
     own.n_devices = ring->n;
+    own.collective = NULL;
     return own;
 }
 
@@ -326,14 +328,14 @@ static size_t first_of_type(const struct whole *w, int t)
     return i;
 }
 
-/* Where the ring is fed slowest when nobody computes. */
-static size_t slowest_hop(const struct whole *w)
+/* The device whose hop is fed slowest when nobody computes. */
+static size_t slowest_sender(const struct whole *w, const struct forecast *f)
 {
     size_t slowest = 0;
     double least_Bps = INFINITY;
     for (size_t i = 0; i < w->timeline.n_devices; i++) {
         double idle_Bps = w->type[w->timeline.type_of[i]].idle_Bps;
-        double rate_Bps = fmin(w->timeline.link[i].bandwidth_Bps, idle_Bps);
+        double rate_Bps = fmin(w->timeline.link[f->slowest_hop[i]].bandwidth_Bps, idle_Bps);
         if (rate_Bps < least_Bps) {
             least_Bps = rate_Bps;
             slowest = i;
@@ -356,7 +358,8 @@ static void find_what_decides(struct whole *w, struct forecast *f)
     if (!isfinite(best->step_s))
         return;
     f->deciding_stage = stage[best->kind];
-    f->deciding = best->kind == REMEDY_ALL_REDUCE ? slowest_hop(w) : first_of_type(w, best->type);
+    f->deciding =
+        best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, best->type);
     f->step_without_s = best->step_s;
 }
 
@@ -374,9 +377,9 @@ static void warn_of_untried_links(const struct whole *w, const struct forecast *
             continue;
         for (size_t i = 0; i < ring.n; i++)
             tried_Bps = fmin(tried_Bps, ring.link[i].bandwidth_Bps);
-        for (size_t i = 0; i < f->n_devices; i++) {
-            if (w->timeline.type_of[i] == t)
-                wanted_Bps = fmax(wanted_Bps, f->link[i].bandwidth_Bps);
+        for (size_t h = 0; h < f->n_hops; h++) {
+            if (w->timeline.type_of[f->hop[h].from] == t)
+                wanted_Bps = fmax(wanted_Bps, f->link[h].bandwidth_Bps);
         }
         if (wanted_Bps > more * tried_Bps)
             warn_of(warnings, f->type[t].name,

@@ -15,7 +15,7 @@ static json_t *part_json(const struct job *job, const struct forecast *f,
                          const struct path_part *part)
 {
     json_t *object = json_object();
-    bool sends = part->stage == PATH_ALL_REDUCE;
+    bool sends = part->stage == PATH_ALL_REDUCE && !f->collective;
     json_put(object, "stage", json_string(path_stage_name(part->stage)));
     json_put(object, "type", json_text_or_null(f->type[part->type].name));
     json_put_count(object, "position", (double)part->position);

@@ -23,6 +23,8 @@ static const char *place_of(struct arena *arena, const struct job *job, const st
     size_t n = f->n_devices, i = part->position;
     char rate[UNITS_TEXT_SIZE];
     const char *device = job_device_name(arena, job, job_ring_device(job, i));
+    if (f->collective && part->stage == PATH_ALL_REDUCE)
+        return arena_format(arena, "%s, the last to enter the %s", device, f->collective_name);
     if (part->stage != PATH_ALL_REDUCE)
         return arena_format(arena, "%s, such as %s", f->type[part->type].name, device);
     const char *next = job_device_name(arena, job, job_ring_device(job, (i + 1) % n));

@@ -175,6 +175,24 @@ static json_t *links_json(const struct forecast *f)
     return object;
 }
 
+static json_t *collective_json(const struct forecast *f)
+{
+    json_t *object = json_object(), *stages = json_array();
+    json_put(object, "name", json_string(f->collective_name));
+    for (size_t s = 0; s < f->n_stages; s++) {
+        const struct ft_collective_stage *stage = &f->stage[s];
+        json_t *one = json_object();
+        json_put(one, "what", json_string(stage->what));
+        json_put_count(one, "groups", (double)stage->n_groups);
+        json_put_count(one, "fewest_devices", (double)stage->fewest_devices);
+        json_put_count(one, "most_devices", (double)stage->most_devices);
+        json_put_real(one, "payload_bytes", f->payload_bytes * stage->payload_share);
+        json_array_append_new(stages, one);
+    }
+    json_put(object, "stages", stages);
+    return object;
+}
+
 static json_t *types_json(const struct forecast *f)
 {
     json_t *array = json_array();
@@ -199,6 +217,7 @@ static json_t *forecast_json(const struct forecast *f)
     json_put(root, "model", json_string(forecast_model_name(f->model)));
     json_put_count(root, "n_devices", (double)f->n_devices);
     json_put_real(root, "payload_bytes", f->payload_bytes);
+    json_put(root, "collective", f->n_devices > 1 ? collective_json(f) : json_null());
     json_put_real(root, "step_s", f->step_s);
     json_put(root, "timeline",
              f->model == MODEL_TIMELINE || f->timeline.why_not ? timeline_json(f) : json_null());

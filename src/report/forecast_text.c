@@ -244,6 +244,53 @@ static const char *links_text(struct arena *arena, const struct forecast *f)
     return copy;
 }
 
+/* "reduce-scatter in 50 groups of 4", "exchange among 100 to 200", "... (25.5 MB each)". */
+static void add_stage(const struct forecast *f, const struct ft_collective_stage *stage,
+                      struct text *text)
+{
+    char number[UNITS_TEXT_SIZE];
+    text_add(text, stage->what);
+    if (stage->n_groups > 1)
+        text_format(text, " in %s groups of ", units_format_count((double)stage->n_groups, number));
+    else
+        text_add(text, " among ");
+    text_add(text, units_format_count((double)stage->fewest_devices, number));
+    if (stage->most_devices > stage->fewest_devices)
+        text_format(text, " to %s", units_format_count((double)stage->most_devices, number));
+    if (stage->payload_share < 1)
+        text_format(text, " (%s each)",
+                    units_format(f->payload_bytes * stage->payload_share, DIMENSION_BYTES, number));
+}
+
+static void print_stages_of_collective(struct arena *arena, const struct forecast *f,
+                                       struct text *out)
+{
+    struct text text = {0};
+    text_format(&text, "%s: ", f->collective_name);
+    for (size_t s = 0; s < f->n_stages; s++) {
+        if (s > 0)
+            text_add(&text, ", ");
+        add_stage(f, &f->stage[s], &text);
+    }
+    print_line(out, "Collective:", arena_copy(arena, text.data));
+    text_free(&text);
+}
+
+/* S, and among how many: the stages of what is not a ring. */
+static void print_gradients(struct arena *arena, const struct forecast *f, struct text *out)
+{
+    char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    const char *ring = "";
+    if (f->n_devices > 1 && !f->collective)
+        ring = arena_format(arena, ", by a ring of %s",
+                            units_format_count((double)f->n_devices, count));
+    print_line(out, "Gradients:",
+               arena_format(arena, "%s all-reduced in each step%s",
+                            units_format(f->payload_bytes, DIMENSION_BYTES, bytes), ring));
+    if (f->collective)
+        print_stages_of_collective(arena, f, out);
+}
+
 static void print_facts(struct arena *arena, const struct forecast *f, struct text *out)
 {
     char text[UNITS_TEXT_SIZE];
@@ -252,9 +299,7 @@ static void print_facts(struct arena *arena, const struct forecast *f, struct te
     print_epoch(arena, f, out);
     print_line(out, "Throughput:",
                arena_format(arena, "%s samples/s in all", rate_text(f->samples_per_s, text)));
-    print_line(out, "Gradients:",
-               arena_format(arena, "%s all-reduced in each step",
-                            units_format(f->payload_bytes, DIMENSION_BYTES, text)));
+    print_gradients(arena, f, out);
     if (f->storage_s > 0)
         print_line(out, "Storage:",
                    arena_format(arena, "%s to deliver a step's samples to all devices",

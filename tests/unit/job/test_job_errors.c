@@ -108,10 +108,10 @@ static const struct refusal refusal[] = {
      "2:25: iterations must be a whole number, 1 or more (got 0)", NULL},
     {"refuses_a_window_of_one_number", SOUND "training: {iterations: 20}\n",
      "2:24: iterations must be the first and the last", "[20, 100]"},
-    {"refuses_other_collectives_as_later_ones", SOUND "training: {collective: tree}\n",
-     "2:24: collective: 'tree' comes in a later version", "this one has ring"},
     {"refuses_an_unknown_collective", SOUND "training: {collective: rings}\n",
-     "2:24: collective must be ring (got rings)", "did you mean 'ring'?"},
+     "2:24: collective must be ring, tree, hierarchical, halving-doubling, parameter-server or "
+     "bridge (got rings)",
+     "did you mean 'ring'?"},
 
     /* device types */
     {"refuses_a_job_without_devices", "name: x\n", "1:1: 'devices' is missing", NULL},

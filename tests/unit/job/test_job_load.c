@@ -59,7 +59,7 @@ static void documented_defaults_hold(void **state)
     assert_int_equal(job->data.workers, 2);
     assert_false(job->data.warm_cache);
     assert_true(job->training.epochs == 1);
-    assert_int_equal(job->training.collective, COLLECTIVE_RING);
+    assert_int_equal(job->training.collective, FT_RING);
     assert_int_equal(job->training.first, 20);
     assert_int_equal(job->training.last, 100);
     assert_int_equal(job->training.n_profiled, 20);
