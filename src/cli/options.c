@@ -11,42 +11,85 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
- */
+/* Options without a letter. */
+enum { KEY_PART = 0x100, KEY_JOIN, KEY_DEADLINE, KEY_BUDGET, KEY_AVAILABLE };
+
+/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string,
+ * one that may be repeated adds to its words. */
 static const struct {
     struct argp_option argp;
     size_t offset; /* of its member in struct options */
+    bool repeated;
 } all[] = {
     {{"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)",
       0},
-     offsetof(struct options, run)},
+     offsetof(struct options, run),
+     false},
     {{"json", 'j', NULL, 0, "Print the result as JSON (docs/formats.md)", 0},
-     offsetof(struct options, json)},
+     offsetof(struct options, json),
+     false},
     {{"csv", 'c', NULL, 0, "Print a line for each device as CSV", 0},
-     offsetof(struct options, csv)},
+     offsetof(struct options, csv),
+     false},
     {{"quiet", 'q', NULL, 0, "No progress, only warnings and errors", 0},
-     offsetof(struct options, quiet)},
+     offsetof(struct options, quiet),
+     false},
     {{"again", 'a', NULL, 0, "Measure again what is measured already", 0},
-     offsetof(struct options, again)},
+     offsetof(struct options, again),
+     false},
     {{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
-     offsetof(struct options, output)},
-    {{"force", 'f', NULL, 0, "Overwrite a file that is there", 0}, offsetof(struct options, force)},
+     offsetof(struct options, output),
+     false},
+    {{"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
+     offsetof(struct options, force),
+     false},
     {{"print-python", 'p', NULL, 0, "Print only the path of the python that would be used", 0},
-     offsetof(struct options, print_python)},
+     offsetof(struct options, print_python),
+     false},
     {{"pairs", 'P', "WHICH", 0, "Measure the links of the ring (the default), all, or a sample", 0},
-     offsetof(struct options, pairs)},
+     offsetof(struct options, pairs),
+     false},
     {{"seconds", 's', "S", 0, "Seconds for each link (default: 2)", 0},
-     offsetof(struct options, seconds)},
+     offsetof(struct options, seconds),
+     false},
     {{"together", 't', NULL, 0, "Then measure all links of the ring at once, too", 0},
-     offsetof(struct options, together)},
+     offsetof(struct options, together),
+     false},
     {{"plan", 'n', NULL, 0, "Only print what would be measured, and how long that takes", 0},
-     offsetof(struct options, plan)},
+     offsetof(struct options, plan),
+     false},
     {{"parallel", 'l', NULL, 0, "Train sub-systems that share no host at the same time", 0},
-     offsetof(struct options, parallel)},
+     offsetof(struct options, parallel),
+     false},
     {{"runs", 'R', "N", 0, "Run the full system N times (default: 1)", 0},
-     offsetof(struct options, runs)},
+     offsetof(struct options, runs),
+     false},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
-     offsetof(struct options, model)},
+     offsetof(struct options, model),
+     false},
+    {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
+      0},
+     offsetof(struct options, vary),
+     true},
+    {{"part", KEY_PART, "K/N", 0, "Forecast only part K of N, for other machines to do the rest",
+      0},
+     offsetof(struct options, part),
+     false},
+    {{"join", KEY_JOIN, "N", 0, "Join the N parts that machines made", 0},
+     offsetof(struct options, join),
+     false},
+    {{"deadline", KEY_DEADLINE, "TIME", 0, "The training is to take TIME at the most, such as 14d",
+      0},
+     offsetof(struct options, deadline),
+     false},
+    {{"budget", KEY_BUDGET, "COST", 0, "It is to cost COST at the most, by the prices of the job",
+      0},
+     offsetof(struct options, budget),
+     false},
+    {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
+      "Devices that there are (default: the job's counts)", 0},
+     offsetof(struct options, available),
+     false},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -55,14 +98,24 @@ struct parse {
     struct options *options;
 };
 
-static bool set_option(struct options *options, int key, char *value)
+static void add_word(struct argp_state *state, struct option_words *words, const char *name,
+                     char *value)
+{
+    if (words->n == OPTIONS_MOST_WORDS)
+        argp_error(state, "--%s is given more than %d times", name, OPTIONS_MOST_WORDS);
+    words->word[words->n++] = value;
+}
+
+static bool set_option(struct argp_state *state, struct options *options, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        char *member = (char *)options + all[i].offset;
+        void *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (all[i].argp.arg)
-            *(const char **)(void *)member = value;
+        if (all[i].repeated)
+            add_word(state, member, all[i].argp.name, value);
+        else if (all[i].argp.arg)
+            *(const char **)member = value;
         else
             *(bool *)member = true;
         return true;
@@ -93,7 +146,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         check_words(state, parse);
         return 0;
     default:
-        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
+        return set_option(state, parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 

@@ -3,6 +3,7 @@
 #define FORETRAIN_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum option_bit {
     OPTION_RUN = 1 << 0,
@@ -20,6 +21,19 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
+    OPTION_VARY = 1 << 15,
+    OPTION_PART = 1 << 16,
+    OPTION_JOIN = 1 << 17,
+    OPTION_DEADLINE = 1 << 18,
+    OPTION_BUDGET = 1 << 19,
+    OPTION_AVAILABLE = 1 << 20,
+};
+
+/* What an option that may be given several times was given. */
+enum { OPTIONS_MOST_WORDS = 8 };
+struct option_words {
+    const char *word[OPTIONS_MOST_WORDS];
+    size_t n;
 };
 
 struct options {
@@ -27,7 +41,9 @@ struct options {
     bool json, csv, quiet, again, force, print_python, together, plan, parallel;
     const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
     const char *output;                         /* or NULL */
-    char **args;                                /* [n_args], the words that are no options */
+    struct option_words vary;
+    const char *part, *join, *deadline, *budget, *available; /* as written, or NULL */
+    char **args; /* [n_args], the words that are no options */
     int n_args;
 };
 

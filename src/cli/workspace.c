@@ -31,7 +31,7 @@ static void status(void *self, const char *text)
     console_status(text);
 }
 
-static bool read_model(const struct options *options, enum forecast_model *model, struct error *e)
+bool workspace_model(const struct options *options, enum forecast_model *model, struct error *e)
 {
     const char *closed_form = forecast_model_name(MODEL_CLOSED_FORM);
     *model = MODEL_TIMELINE;
@@ -47,7 +47,8 @@ static bool read_model(const struct options *options, enum forecast_model *model
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e)
 {
     *w = (struct workspace){.progress = {NULL, say, warn, status, console_interrupt_flag()}};
-    if (!read_model(options, &w->model, e) || !job_load(&w->arena, options->args[0], &w->job, e))
+    if (!workspace_model(options, &w->model, e) ||
+        !job_load(&w->arena, options->args[0], &w->job, e))
         return false;
     w->run = options->run ? options->run : path_join(&w->arena, "runs", w->job.name);
     return true;
@@ -186,20 +187,25 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
     return false;
 }
 
-bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e)
 {
-    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     struct error_list missing = {0};
+    *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &profile[t], e))
+        if (!workspace_profile(w, t, &(*profile)[t], e))
             error_list_add(&missing, e);
     }
-    if (missing.n) {
+    bool complete = missing.n == 0;
+    if (!complete)
         error_list_join(&missing, e);
-        return false;
-    }
+    return complete;
+}
+
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+{
+    struct profile *profile = NULL;
     struct network *network = NULL;
-    return workspace_network(w, &network, e) &&
+    return workspace_profiles(w, &profile, e) && workspace_network(w, &network, e) &&
            forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
 }
 

@@ -25,6 +25,9 @@ struct workspace {
 /* Reads the job that the command line names. Call workspace_close in any case. */
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e);
 
+/* The model that the options ask for. */
+bool workspace_model(const struct options *options, enum forecast_model *model, struct error *e);
+
 /* The same for the copy of a job that a run's folder holds. */
 bool workspace_open_run(struct workspace *w, const char *folder, struct error *e);
 
@@ -52,6 +55,9 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
 
 /* The profile of a device type: the one that the job gives, else the measured one. */
 bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
+
+/* The profiles of all device types, `*profile` [job.n_types]; fails naming all that are missing. */
+bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e);
 
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
