@@ -212,22 +212,6 @@ static bool has_slots(const struct job *job)
     return false;
 }
 
-/* Names of all types, the first side's first; [n]. */
-static const char **all_types(const struct list *list, size_t *n)
-{
-    const struct job *a = list->side[0].job, *b = list->side[1].job;
-    const char **name =
-        ARENA_ARRAY(list->arena, (size_t)a->n_types + (size_t)b->n_types, const char *);
-    *n = 0;
-    for (int t = 0; t < a->n_types; t++)
-        name[(*n)++] = a->type[t].name;
-    for (int t = 0; t < b->n_types; t++) {
-        if (job_find_type(a, b->type[t].name) == JOB_NO_TYPE)
-            name[(*n)++] = b->type[t].name;
-    }
-    return name;
-}
-
 static bool same_values(const struct network *a, const struct network *b)
 {
     size_t n = a ? a->n : 0;
@@ -241,20 +225,22 @@ static bool same_values(const struct network *a, const struct network *b)
     return same;
 }
 
-/* By pairs of types; what is between hosts only where that tells nothing. */
+/* By pairs of the second's types; what is between hosts only where that tells nothing. */
 static void compare_networks(struct list *list)
 {
     const struct compare_side *side = list->side;
-    bool slots = has_slots(side[0].job) || has_slots(side[1].job);
-    size_t n = 0, n_before = list->n;
-    const char **name = all_types(list, &n);
+    const struct job *second = side[1].job;
+    bool slots = has_slots(side[0].job) || has_slots(second);
+    int n = second->n_types;
+    size_t n_before = list->n;
     struct class_links classes[2];
     for (int i = 0; i < 2; i++)
         classes[i] = class_links_find(list->arena, side[i].network, side[i].job);
-    for (size_t pair = 0; pair < n * n; pair++) {
-        compare_link(list, classes, name[pair / n], name[pair % n], false);
+    for (int pair = 0; pair < n * n; pair++) {
+        const char *from = second->type[pair / n].name, *to = second->type[pair % n].name;
+        compare_link(list, classes, from, to, false);
         if (slots)
-            compare_link(list, classes, name[pair / n], name[pair % n], true);
+            compare_link(list, classes, from, to, true);
     }
     if (list->n == n_before && !same_values(side[0].network, side[1].network))
         add(list, "links between hosts", "as measured there", "as measured here");
