@@ -14,21 +14,18 @@ static bool open_side(struct workspace *w, const struct options *options, int i,
     struct options one = *options;
     one.args += i;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return workspace_open_run(w, path, e);
+        return workspace_open_run(w, path, options, e);
     return workspace_open(w, &one, e);
 }
 
 static bool read_side(struct workspace *w, const struct options *options, int i,
                       struct compare_side *side, struct error *e)
 {
-    struct profile *profile = NULL;
-    struct network *network = NULL;
-    if (!open_side(w, options, i, e) || !workspace_profiles(w, &profile, e) ||
-        !workspace_network(w, &network, e)) {
+    if (!open_side(w, options, i, e) || !workspace_load(w, e)) {
         error_in(e, "%s", options->args[i]);
         return false;
     }
-    *side = (struct compare_side){options->args[i], &w->job, profile, network};
+    *side = (struct compare_side){options->args[i], &w->job, w->profile, w->network};
     return true;
 }
 
@@ -50,10 +47,9 @@ static bool run(const struct options *options, struct error *e)
     struct workspace w[2] = {0};
     struct compare_side side[2];
     struct comparison comparison;
-    enum forecast_model model;
-    bool ok = workspace_model(options, &model, e) && read_side(&w[0], options, 0, &side[0], e) &&
+    bool ok = read_side(&w[0], options, 0, &side[0], e) &&
               read_side(&w[1], options, 1, &side[1], e) &&
-              compare_jobs(&w[0].arena, side, model, &comparison, e) &&
+              compare_jobs(&w[0].arena, side, w[0].model, &comparison, e) &&
               show(options, &comparison, e);
     workspace_close(&w[0]);
     workspace_close(&w[1]);

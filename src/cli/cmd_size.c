@@ -107,10 +107,8 @@ static bool read_goal(struct workspace *w, const struct options *options, struct
 static bool find(struct workspace *w, const struct size_goal *goal, struct what_if *what_if,
                  struct size_answer *answer, struct error *e)
 {
-    struct profile *profile = NULL;
-    struct network *network = NULL;
-    return workspace_profiles(w, &profile, e) && workspace_network(w, &network, e) &&
-           what_if_start(&w->arena, &w->job, profile, network, w->model, true, what_if, e) &&
+    return workspace_load(w, e) &&
+           what_if_start(&w->arena, &w->job, w->profile, w->network, w->model, true, what_if, e) &&
            size_find(&w->arena, what_if, goal, answer, e);
 }
 

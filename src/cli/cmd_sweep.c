@@ -85,17 +85,26 @@ static bool read_axes(struct sweeping *s, struct error *e)
 
 static bool start(struct sweeping *s, struct error *e)
 {
-    struct profile *profile = NULL;
-    struct network *network = NULL;
     char key[SWEEP_KEY_SIZE];
-    if (!workspace_profiles(&s->w, &profile, e) || !workspace_network(&s->w, &network, e) ||
-        !what_if_start(&s->w.arena, &s->w.job, profile, network, s->w.model,
+    if (!workspace_load(&s->w, e) ||
+        !what_if_start(&s->w.arena, &s->w.job, s->w.profile, s->w.network, s->w.model,
                        sweep_varies_counts(&s->sweep), &s->what_if, e))
         return false;
     sweep_key(&s->what_if, &s->sweep, key);
     s->key = arena_copy(&s->w.arena, key);
     s->sweep.what_if = &s->what_if;
     return true;
+}
+
+static bool write_page(const struct sweeping *s, const struct sweep_best *best, struct error *e)
+{
+    struct text page = {0};
+    if (!s->options->html)
+        return true;
+    report_sweep_html(&s->sweep, best, &page);
+    bool ok = file_write(s->options->html, page.data, page.length, e);
+    text_free(&page);
+    return ok;
 }
 
 static bool show(const struct sweeping *s, struct error *e)
@@ -108,7 +117,7 @@ static bool show(const struct sweeping *s, struct error *e)
         report_sweep_json(&s->sweep, &best, &out);
     else
         report_sweep_text(&s->sweep, &best, &out);
-    bool ok = workspace_print(s->options, &out, e);
+    bool ok = write_page(s, &best, e) && workspace_print(s->options, &out, e);
     free(best.front);
     text_free(&out);
     return ok;
@@ -202,7 +211,7 @@ const struct command command_sweep = {
             "prints the result. Parts are kept in the run's folder until then: --part K/N does a "
             "lost one again, --join N joins what is there.",
     .accepts = OPTION_RUN | OPTION_JSON | OPTION_CSV | OPTION_QUIET | OPTION_OUTPUT | OPTION_MODEL |
-               OPTION_VARY | OPTION_PART | OPTION_JOIN,
+               OPTION_VARY | OPTION_HTML | OPTION_PART | OPTION_JOIN,
     .min_args = 1,
     .max_args = 1,
     .run = run,

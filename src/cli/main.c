@@ -16,7 +16,7 @@
 static const struct command *const table[] = {
     &command_init,      &command_doctor,  &command_run,      &command_measure,
     &command_bandwidth, &command_predict, &command_validate, &command_show,
-    &command_sweep,     &command_size,    &command_compare,
+    &command_report,    &command_sweep,   &command_size,     &command_compare,
 };
 enum { N_COMMANDS = sizeof table / sizeof *table };
 

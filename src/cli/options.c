@@ -11,85 +11,82 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-/* Options without a letter. */
-enum { KEY_PART = 0x100, KEY_JOIN, KEY_DEADLINE, KEY_BUDGET, KEY_AVAILABLE };
+/* Options that have no letter. */
+enum {
+    KEY_TRACE = 256,
+    KEY_TRACE_RANKS,
+    KEY_TRACE_MEASURED,
+    KEY_HTML,
+    KEY_PART,
+    KEY_JOIN,
+    KEY_DEADLINE,
+    KEY_BUDGET,
+    KEY_AVAILABLE
+};
 
-/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string,
- * one that may be repeated adds to its words. */
+/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
+ */
 static const struct {
     struct argp_option argp;
     size_t offset; /* of its member in struct options */
-    bool repeated;
 } all[] = {
     {{"run", 'r', "DIR", 0, "Keep measurements and forecast in DIR (default: runs/NAME of the job)",
       0},
-     offsetof(struct options, run),
-     false},
+     offsetof(struct options, run)},
     {{"json", 'j', NULL, 0, "Print the result as JSON (docs/formats.md)", 0},
-     offsetof(struct options, json),
-     false},
+     offsetof(struct options, json)},
     {{"csv", 'c', NULL, 0, "Print a line for each device as CSV", 0},
-     offsetof(struct options, csv),
-     false},
+     offsetof(struct options, csv)},
     {{"quiet", 'q', NULL, 0, "No progress, only warnings and errors", 0},
-     offsetof(struct options, quiet),
-     false},
+     offsetof(struct options, quiet)},
     {{"again", 'a', NULL, 0, "Measure again what is measured already", 0},
-     offsetof(struct options, again),
-     false},
+     offsetof(struct options, again)},
     {{"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
-     offsetof(struct options, output),
-     false},
-    {{"force", 'f', NULL, 0, "Overwrite a file that is there", 0},
-     offsetof(struct options, force),
-     false},
+     offsetof(struct options, output)},
+    {{"force", 'f', NULL, 0, "Overwrite a file that is there", 0}, offsetof(struct options, force)},
     {{"print-python", 'p', NULL, 0, "Print only the path of the python that would be used", 0},
-     offsetof(struct options, print_python),
-     false},
+     offsetof(struct options, print_python)},
     {{"pairs", 'P', "WHICH", 0, "Measure the links of the ring (the default), all, or a sample", 0},
-     offsetof(struct options, pairs),
-     false},
+     offsetof(struct options, pairs)},
     {{"seconds", 's', "S", 0, "Seconds for each link (default: 2)", 0},
-     offsetof(struct options, seconds),
-     false},
+     offsetof(struct options, seconds)},
     {{"together", 't', NULL, 0, "Then measure all links of the ring at once, too", 0},
-     offsetof(struct options, together),
-     false},
+     offsetof(struct options, together)},
     {{"plan", 'n', NULL, 0, "Only print what would be measured, and how long that takes", 0},
-     offsetof(struct options, plan),
-     false},
+     offsetof(struct options, plan)},
     {{"parallel", 'l', NULL, 0, "Train sub-systems that share no host at the same time", 0},
-     offsetof(struct options, parallel),
-     false},
+     offsetof(struct options, parallel)},
     {{"runs", 'R', "N", 0, "Run the full system N times (default: 1)", 0},
-     offsetof(struct options, runs),
-     false},
+     offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
-     offsetof(struct options, model),
-     false},
+     offsetof(struct options, model)},
+    {{"trace", KEY_TRACE, "FILE", 0,
+      "Write the forecast's steps as a trace for Perfetto or chrome://tracing", 0},
+     offsetof(struct options, trace)},
+    {{"trace-ranks", KEY_TRACE_RANKS, "LIST", 0, "Only of these ranks, such as 0-3,100", 0},
+     offsetof(struct options, trace_ranks)},
+    {{"trace-measured", KEY_TRACE_MEASURED, NULL, 0, "And the sub-systems' own steps below them",
+      0},
+     offsetof(struct options, trace_measured)},
     {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
       0},
-     offsetof(struct options, vary),
-     true},
+     offsetof(struct options, vary)},
+    {{"html", KEY_HTML, "FILE", 0, "Write a page with curves to FILE, too", 0},
+     offsetof(struct options, html)},
     {{"part", KEY_PART, "K/N", 0, "Forecast only part K of N, for other machines to do the rest",
       0},
-     offsetof(struct options, part),
-     false},
+     offsetof(struct options, part)},
     {{"join", KEY_JOIN, "N", 0, "Join the N parts that machines made", 0},
-     offsetof(struct options, join),
-     false},
+     offsetof(struct options, join)},
     {{"deadline", KEY_DEADLINE, "TIME", 0, "The training is to take TIME at the most, such as 14d",
       0},
-     offsetof(struct options, deadline),
-     false},
+     offsetof(struct options, deadline)},
     {{"budget", KEY_BUDGET, "COST", 0, "It is to cost COST at the most, by the prices of the job",
       0},
-     offsetof(struct options, budget),
-     false},
+     offsetof(struct options, budget)},
     {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
       "Devices that there are (default: the job's counts)", 0},
-     offsetof(struct options, available),
-     false},
+     offsetof(struct options, available)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -97,6 +94,12 @@ struct parse {
     const struct command *command;
     struct options *options;
 };
+
+/* May be given several times. */
+static bool is_repeated(int key)
+{
+    return key == 'v';
+}
 
 static void add_word(struct argp_state *state, struct option_words *words, const char *name,
                      char *value)
@@ -112,7 +115,7 @@ static bool set_option(struct argp_state *state, struct options *options, int ke
         void *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (all[i].repeated)
+        if (is_repeated(key))
             add_word(state, member, all[i].argp.name, value);
         else if (all[i].argp.arg)
             *(const char **)member = value;
@@ -132,6 +135,8 @@ static void check_words(struct argp_state *state, const struct parse *parse)
         argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
     if (options->json && options->csv)
         argp_error(state, "--json and --csv exclude each other");
+    if (!options->trace && (options->trace_ranks || options->trace_measured))
+        argp_error(state, "--trace-ranks and --trace-measured go with --trace FILE");
 }
 
 static error_t take(int key, char *value, struct argp_state *state)

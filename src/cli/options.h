@@ -21,12 +21,16 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
-    OPTION_VARY = 1 << 15,
-    OPTION_PART = 1 << 16,
-    OPTION_JOIN = 1 << 17,
-    OPTION_DEADLINE = 1 << 18,
-    OPTION_BUDGET = 1 << 19,
-    OPTION_AVAILABLE = 1 << 20,
+    OPTION_TRACE = 1 << 15,
+    OPTION_TRACE_RANKS = 1 << 16,
+    OPTION_TRACE_MEASURED = 1 << 17,
+    OPTION_VARY = 1 << 18,
+    OPTION_HTML = 1 << 19,
+    OPTION_PART = 1 << 20,
+    OPTION_JOIN = 1 << 21,
+    OPTION_DEADLINE = 1 << 22,
+    OPTION_BUDGET = 1 << 23,
+    OPTION_AVAILABLE = 1 << 24,
 };
 
 /* What an option that may be given several times was given. */
@@ -38,14 +42,16 @@ struct option_words {
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan, parallel;
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel, trace_measured;
     const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
-    const char *output;                         /* or NULL */
+    const char *output, *trace, *trace_ranks;   /* or NULL */
     struct option_words vary;
-    const char *part, *join, *deadline, *budget, *available; /* as written, or NULL */
+    const char *html, *part, *join, *deadline, *budget, *available; /* as written, or NULL */
     char **args; /* [n_args], the words that are no options */
     int n_args;
 };
+
+enum { OPTIONS_TRACE = OPTION_TRACE | OPTION_TRACE_RANKS | OPTION_TRACE_MEASURED };
 
 struct command;
 

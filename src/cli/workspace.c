@@ -31,7 +31,7 @@ static void status(void *self, const char *text)
     console_status(text);
 }
 
-bool workspace_model(const struct options *options, enum forecast_model *model, struct error *e)
+static bool read_model(const struct options *options, enum forecast_model *model, struct error *e)
 {
     const char *closed_form = forecast_model_name(MODEL_CLOSED_FORM);
     *model = MODEL_TIMELINE;
@@ -47,8 +47,7 @@ bool workspace_model(const struct options *options, enum forecast_model *model, 
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e)
 {
     *w = (struct workspace){.progress = {NULL, say, warn, status, console_interrupt_flag()}};
-    if (!workspace_model(options, &w->model, e) ||
-        !job_load(&w->arena, options->args[0], &w->job, e))
+    if (!read_model(options, &w->model, e) || !job_load(&w->arena, options->args[0], &w->job, e))
         return false;
     w->run = options->run ? options->run : path_join(&w->arena, "runs", w->job.name);
     return true;
@@ -79,12 +78,16 @@ static char *read_origin(struct workspace *w, char *copy)
     return known && length && strlen(origin) == length ? origin : copy;
 }
 
-bool workspace_open_run(struct workspace *w, const char *folder, struct error *e)
+bool workspace_open_run(struct workspace *w, const char *folder, const struct options *options,
+                        struct error *e)
 {
     enum { LARGEST = 16 << 20 };
-    *w = (struct workspace){.run = folder};
+    *w = (struct workspace){.run = folder,
+                            .progress = {NULL, say, warn, status, console_interrupt_flag()}};
     char *text = NULL, *copy = workspace_path(w, "job.yaml");
     size_t length = 0;
+    if (!read_model(options, &w->model, e))
+        return false;
     if (!file_read(&w->arena, copy, LARGEST, &text, &length, e)) {
         error_hint(e, "a run's folder holds the job.yaml that it was made from");
         return false;
@@ -187,26 +190,25 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
     return false;
 }
 
-bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e)
+bool workspace_load(struct workspace *w, struct error *e)
 {
     struct error_list missing = {0};
-    *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
+    w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &(*profile)[t], e))
+        if (!workspace_profile(w, t, &w->profile[t], e))
             error_list_add(&missing, e);
     }
-    bool complete = missing.n == 0;
-    if (!complete)
+    if (missing.n) {
         error_list_join(&missing, e);
-    return complete;
+        return false;
+    }
+    return workspace_network(w, &w->network, e);
 }
 
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
 {
-    struct profile *profile = NULL;
-    struct network *network = NULL;
-    return workspace_profiles(w, &profile, e) && workspace_network(w, &network, e) &&
-           forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
+    return workspace_load(w, e) &&
+           forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 
 /* A folder that cannot be written to, such as somebody else's, takes no forecast away. */

@@ -17,6 +17,9 @@ void report_sweep_csv(const struct sweep *sweep, const struct sweep_best *best, 
 /* foretrain.sweep/1: a list of values for each column. */
 void report_sweep_json(const struct sweep *sweep, const struct sweep_best *best, struct text *out);
 
+/* A page with the curves, and time against cost. */
+void report_sweep_html(const struct sweep *sweep, const struct sweep_best *best, struct text *out);
+
 /* Which devices to take, beside the best single type. */
 void report_size_text(const struct size_answer *answer, struct text *out);
 void report_size_json(const struct size_answer *answer, struct text *out);

@@ -103,7 +103,8 @@ static void print_rows(const struct sweep *sweep, const struct sweep_best *best,
         add_row(sweep, i, total, cost, &grid);
     grid_print(&grid, out);
     if (n < sweep->n_systems)
-        text_format(out, "... and %zu more: --csv or --json has all\n", sweep->n_systems - n);
+        text_format(out, "... and %zu more: --csv, --json or --html has all\n",
+                    sweep->n_systems - n);
 }
 
 static const char *time_text(const struct outcome *o, char *text)
