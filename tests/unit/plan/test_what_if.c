@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
 #include "lab.h"
 
 static void assert_near(double value, double expected)
@@ -237,6 +238,58 @@ static void without_buckets_it_is_the_closed_form_and_says_why(void **state)
     cluster_free(&lab.cluster);
 }
 
+static double between(struct random *r, double low, double high)
+{
+    return low * pow(high / low, random_unit(r));
+}
+
+/* Devices that cannot fill their links while they compute, or never. */
+static void start_drawn(struct lab *lab, struct random *r, enum forecast_model model)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml,
+             "devices:\n  fast: {count: 3, batch: 16}\n  slow: {count: 3, batch: 16}\n"
+             "network:\n  links:\n"
+             "    - {between: [fast, fast], bandwidth: %.0f kB/s, latency: %.0f us}\n"
+             "    - {between: [slow, slow], bandwidth: %.0f kB/s}\n"
+             "    - {between: [fast, slow], bandwidth: %.0f kB/s}\n",
+             between(r, 1e4, 1e6), between(r, 1, 1e4), between(r, 1e4, 1e6), between(r, 1e4, 1e6));
+    lab_read(lab, yaml);
+    for (int t = 0; t < 2; t++) {
+        struct bucket *bucket = lab->bucket[t];
+        cluster_stage(&lab->cluster.profile[t], STAGE_FORWARD, between(r, 0.02, 0.5));
+        for (int b = 0; b < 2; b++)
+            bucket[b].done = lab_mean(bucket[b].ready.stats.mean + between(r, 0.02, 1));
+    }
+    lab->cluster.model = model;
+    lab_start(lab, true);
+}
+
+/* What `foretrain size` counts on: exactly by the closed form, within 0.1 % by the timeline. */
+static void more_devices_of_the_same_types_make_no_shorter_step(void **state)
+{
+    (void)state;
+    enum { N = 500, MOST = 8 };
+    for (uint64_t i = 0; i < N; i++) {
+        struct random r = random_seed(2, i);
+        struct lab lab;
+        start_drawn(&lab, &r, i % 4 ? MODEL_TIMELINE : MODEL_CLOSED_FORM);
+        struct variant v = lab_variant(&lab);
+        for (int grown = 0; grown < 2; grown++) {
+            double before_s = 0;
+            v.job.type[!grown].count = 1 + (int64_t)random_below(&r, MOST);
+            for (v.job.type[grown].count = 1; v.job.type[grown].count <= MOST;
+                 v.job.type[grown].count++) {
+                double step_s = lab_forecast(&lab, &v).step_s;
+                if (!(step_s >= before_s * (1 - (i % 4 ? 1e-3 : 1e-9))))
+                    fail_msg("system %d: %.17g after %.17g", (int)i, step_s, before_s);
+                before_s = step_s;
+            }
+        }
+        cluster_free(&lab.cluster);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest test[] = {
@@ -251,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_link_that_nobody_gave_is_refused_by_name),
         cmocka_unit_test(another_batch_takes_its_part_longer),
         cmocka_unit_test(without_buckets_it_is_the_closed_form_and_says_why),
+        cmocka_unit_test(more_devices_of_the_same_types_make_no_shorter_step),
     };
     return cmocka_run_group_tests_name("what_if", test, NULL, NULL);
 }
