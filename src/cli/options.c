@@ -13,7 +13,17 @@
 #include "cli/command.h"
 
 /* Options that have no letter. */
-enum { KEY_TRACE = 256, KEY_TRACE_RANKS, KEY_TRACE_MEASURED };
+enum {
+    KEY_TRACE = 256,
+    KEY_TRACE_RANKS,
+    KEY_TRACE_MEASURED,
+    KEY_HTML,
+    KEY_PART,
+    KEY_JOIN,
+    KEY_DEADLINE,
+    KEY_BUDGET,
+    KEY_AVAILABLE
+};
 
 /*
  * In the order of the OPTION_ bits. An option without an argument sets a bool, one with it a
@@ -79,6 +89,25 @@ static const struct {
      offsetof(struct options, partial)},
     {{"no-comm", 'C', NULL, 0, "Go without the time of communication", 0},
      offsetof(struct options, no_comm)},
+    {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
+      0},
+     offsetof(struct options, vary)},
+    {{"html", KEY_HTML, "FILE", 0, "Write a page with curves to FILE, too", 0},
+     offsetof(struct options, html)},
+    {{"part", KEY_PART, "K/N", 0, "Forecast only part K of N, for other machines to do the rest",
+      0},
+     offsetof(struct options, part)},
+    {{"join", KEY_JOIN, "N", 0, "Join the N parts that machines made", 0},
+     offsetof(struct options, join)},
+    {{"deadline", KEY_DEADLINE, "TIME", 0, "The training is to take TIME at the most, such as 14d",
+      0},
+     offsetof(struct options, deadline)},
+    {{"budget", KEY_BUDGET, "COST", 0, "It is to cost COST at the most, by the prices of the job",
+      0},
+     offsetof(struct options, budget)},
+    {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
+      "Devices that there are (default: the job's counts)", 0},
+     offsetof(struct options, available)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -89,7 +118,7 @@ struct parse {
 
 static bool may_be_repeated(int key)
 {
-    return key == 'k';
+    return key == 'k' || key == 'v';
 }
 
 static void add_word(struct option_words *words, const char *value)

@@ -232,7 +232,7 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
     return false;
 }
 
-bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+bool workspace_load(struct workspace *w, struct error *e)
 {
     struct error_list missing = {0};
     w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
@@ -244,7 +244,12 @@ bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct e
         error_list_join(&missing, e);
         return false;
     }
-    return workspace_network(w, &w->network, e) &&
+    return workspace_network(w, &w->network, e);
+}
+
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+{
+    return workspace_load(w, e) &&
            forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 
