@@ -243,6 +243,33 @@ bool network_ring(const struct network *network, const struct job *job, struct l
     return gaps.n == 0;
 }
 
+static struct end *ends_of_devices(const struct network *network, const struct job *job,
+                                   const size_t *device, size_t n)
+{
+    struct end *end = memory_resize(NULL, n, sizeof *end);
+    for (size_t i = 0; i < n; i++)
+        end[i] = end_of_device(network, job, device[i]);
+    return end;
+}
+
+void network_links(const struct network *network, const struct job *job, const size_t *from,
+                   const size_t *to, size_t n, struct link *link)
+{
+    struct end *sender = ends_of_devices(network, job, from, n);
+    struct end *receiver = ends_of_devices(network, job, to, n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            struct link *found = &link[i * n + j];
+            if (from[i] != to[j] && find_link(network, job, &sender[i], &receiver[j], found))
+                leave_to_ring(found);
+            else
+                *found = (struct link){0};
+        }
+    }
+    free(sender);
+    free(receiver);
+}
+
 static size_t first_device(const struct job *job, int type)
 {
     size_t device = 0;
