@@ -29,5 +29,6 @@ extern const struct command command_bandwidth;
 extern const struct command command_predict;
 extern const struct command command_validate;
 extern const struct command command_show;
+extern const struct command command_order;
 
 #endif

@@ -47,6 +47,15 @@ static const struct {
      offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
      offsetof(struct options, model)},
+    {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
+      0},
+     offsetof(struct options, output)},
+    {{"rank-file", 'k', "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
+     offsetof(struct options, rank_file)},
+    {{"global-batch", 'b', "N", 0, "Samples of a step, all devices (default: the job's)", 0},
+     offsetof(struct options, global_batch)},
+    {{"fastest", 'F', NULL, 0, "The most samples a second instead of the smallest step", 0},
+     offsetof(struct options, fastest)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 

@@ -20,13 +20,18 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
+    OPTION_NEW_JOB = 1 << 15,
+    OPTION_RANK_FILE = 1 << 16,
+    OPTION_GLOBAL_BATCH = 1 << 17,
+    OPTION_FASTEST = 1 << 18,
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan, parallel;
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel, fastest;
     const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
-    const char *output;                         /* or NULL */
+    const char *output;                         /* or NULL; --new-job's too */
+    const char *rank_file, *global_batch;       /* or NULL */
     char **args;                                /* [n_args], the words that are no options */
     int n_args;
 };

@@ -186,20 +186,26 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
     return false;
 }
 
-bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e)
 {
-    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
+    struct profile *read = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     struct error_list missing = {0};
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &profile[t], e))
+        if (!workspace_profile(w, t, &read[t], e))
             error_list_add(&missing, e);
     }
-    if (missing.n) {
-        error_list_join(&missing, e);
-        return false;
-    }
+    *profile = read;
+    if (!missing.n)
+        return true;
+    error_list_join(&missing, e);
+    return false;
+}
+
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+{
+    struct profile *profile = NULL;
     struct network *network = NULL;
-    return workspace_network(w, &network, e) &&
+    return workspace_profiles(w, &profile, e) && workspace_network(w, &network, e) &&
            forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
 }
 

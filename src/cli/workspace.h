@@ -53,6 +53,9 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
 /* The profile of a device type: the one that the job gives, else the measured one. */
 bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
 
+/* The profiles of all device types, [job.n_types]; fails naming all that are missing. */
+bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e);
+
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
 

@@ -85,6 +85,7 @@ struct job_device_type {
     int64_t count;      /* n_t */
     struct amount data; /* D_t, AMOUNT_NONE: not given (then proportional to batch) */
     int64_t batch;      /* b_t, samples */
+    int64_t max_batch;  /* the largest that fits into a device's memory; 0: not given */
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
     size_t n_hosts;
