@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "measure/bandwidth_files.h"
 #include "measure/measure.h"
+#include "predict/batch_fit.h"
 #include "report/report.h"
 
 static void say(void *self, const char *text)
@@ -167,12 +168,25 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
     return true;
 }
 
+/* Of several batches, the profile of the job's. */
+static bool read_given(struct workspace *w, const struct job_device_type *type,
+                       struct profile *profile, struct error *e)
+{
+    size_t n = type->n_profiles;
+    struct profile *given = ARENA_ARRAY(&w->arena, n, struct profile);
+    struct batch_fit fit;
+    for (size_t i = 0; i < n; i++) {
+        if (!profile_read(&w->arena, job_path(&w->arena, &w->job, type->profile[i]), &given[i], e))
+            return false;
+    }
+    *profile = given[0];
+    return n == 1 || batch_profile(&w->arena, given, n, (double)type->batch, profile, &fit, e);
+}
+
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
-    const char *path = type->profile
-                           ? job_path(&w->arena, &w->job, type->profile)
-                           : arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
+    const char *path = arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
     if (!type->profile && !file_exists(path)) {
         error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
                   type->name, path);
@@ -180,7 +194,7 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
                    type->name);
         return false;
     }
-    if (profile_read(&w->arena, path, profile, e))
+    if (type->profile ? read_given(w, type, profile, e) : profile_read(&w->arena, path, profile, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;

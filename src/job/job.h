@@ -94,10 +94,12 @@ struct job_device_type {
                                         first of `host` */
     size_t n_subsystem_hosts;
     bool allow_full;
-    const char *device;  /* torch device kind: "cpu", "cuda" (hip too), "mlu", "npu", "xpu" */
-    const char *backend; /* "gloo", "nccl", ...; never NULL: by device where not given */
-    const char *python;  /* or NULL */
-    const char *profile; /* path of a profile given instead of measured, or NULL */
+    const char *device;   /* torch device kind: "cpu", "cuda" (hip too), "mlu", "npu", "xpu" */
+    const char *backend;  /* "gloo", "nccl", ...; never NULL: by device where not given */
+    const char *python;   /* or NULL */
+    const char **profile; /* [n_profiles], paths of profiles given instead of measured, each of
+                             another batch; or NULL */
+    size_t n_profiles;
     const char *
         *cpus; /* [n_cpus] CPU lists ("0", "2-3"), rank r of the sub-system uses [r % n_cpus] */
     size_t n_cpus;
@@ -117,7 +119,9 @@ struct job_link {
     enum link_where where;
     bool directed; /* from/to instead of between */
     double bandwidth_Bps;
-    double latency_s; /* 0: not given */
+    double latency_s;     /* 0: not given */
+    double both_ways_Bps; /* of the two directions together; 0: they do not share */
+    double spread;        /* relative deviation of its rate from time to time; 0: not given */
     struct place place;
 };
 

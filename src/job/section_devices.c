@@ -10,7 +10,7 @@
 struct draft {
     struct job_device_type type;
     struct host_list hosts, subsystem_hosts;
-    struct text_list cpus;
+    struct text_list cpus, profiles;
     bool subsystem_refused;
 };
 
@@ -137,6 +137,15 @@ static void read_python(struct reading *r, const struct node *node, void *out)
         *(const char **)out = text;
 }
 
+static void read_profiles(struct reading *r, const struct node *node, void *out)
+{
+    if (node->kind == NODE_LIST && node->n == 0)
+        reading_refuse(r, node, NULL, "%s must be a file, or files of different batches (got none)",
+                       node->name);
+    else
+        field_texts(r, node, out);
+}
+
 static const struct field type_field[] = {
     {"count", field_count, offsetof(struct draft, type.count), true},
     {"data", field_amount, offsetof(struct draft, type.data), false},
@@ -151,7 +160,7 @@ static const struct field type_field[] = {
     {"python", read_python, offsetof(struct draft, type.python), false},
     {"cpus", field_cpu_lists, offsetof(struct draft, cpus), false},
     {"slurm", read_slurm, 0, false},
-    {"profile", field_text, offsetof(struct draft, type.profile), false},
+    {"profile", read_profiles, offsetof(struct draft, profiles), false},
 };
 
 /* A backend that drives one kind of device only; NULL: it takes any. */
@@ -300,6 +309,8 @@ static void finish_type(struct reading *r, const struct node *node, struct draft
     type->n_subsystem_hosts = draft->subsystem_hosts.n;
     type->cpus = draft->cpus.item;
     type->n_cpus = draft->cpus.n;
+    type->profile = draft->profiles.n ? draft->profiles.item : NULL;
+    type->n_profiles = draft->profiles.n;
     type->hosts_place = value_place(r, node, "hosts");
     type->subsystem_place = value_place(r, node, "subsystem");
     type->data_place = value_place(r, node, "data");

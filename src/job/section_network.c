@@ -33,6 +33,8 @@ static const struct field link_field[] = {
     {"to", keep_node, offsetof(struct draft, to), false},
     {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), true},
     {"latency", field_latency, offsetof(struct draft, link.latency_s), false},
+    {"both_ways", field_bandwidth, offsetof(struct draft, link.both_ways_Bps), false},
+    {"spread", field_share, offsetof(struct draft, link.spread), false},
     {"where", read_where, offsetof(struct draft, link.where), false},
 };
 
@@ -115,13 +117,29 @@ static void add_link(struct reading *r, const struct node *node, const struct jo
     job->link[job->n_links++] = *link;
 }
 
+/* One direction alone cannot have more than both together. */
+static bool check_both_ways(struct reading *r, const struct node *node, const struct job_link *link)
+{
+    const struct node *value = node_find(node, "both_ways");
+    if (value && link->directed)
+        reading_refuse(r, value, NULL, "both_ways is for links 'between' two types");
+    else if (link->both_ways_Bps > 0 && link->both_ways_Bps < link->bandwidth_Bps)
+        reading_refuse(r, value, NULL,
+                       "both_ways must be at least the bandwidth of one way (got %s)",
+                       node_found(r, value));
+    else
+        return true;
+    return false;
+}
+
 static void read_link(struct reading *r, const struct node *node, struct job *job)
 {
     struct draft draft = {0};
     if (!fields_read(r, node, link_field, sizeof link_field / sizeof *link_field, &draft))
         return;
     draft.link.place = reading_place(r, node->line, node->column);
-    if (read_ends(r, node, &draft, job, &draft.link) && draft.link.bandwidth_Bps > 0)
+    if (read_ends(r, node, &draft, job, &draft.link) && draft.link.bandwidth_Bps > 0 &&
+        check_both_ways(r, node, &draft.link))
         add_link(r, node, &draft.link, job);
 }
 

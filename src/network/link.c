@@ -3,7 +3,8 @@
  * looked up once for each device, so that a ring costs O(N), and nothing at all on names where
  * there is no matrix.
  */
-#include "network/network.h"
+#include "network/both_ways.h"
+#include "network/slowest_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,8 @@ static bool find_link(const struct network *network, const struct job *job, cons
     if (class)
         *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
                               .latency_s = class->latency_s,
+                              .both_ways_Bps = class->both_ways_Bps,
+                              .spread = class->spread,
                               .source = LINK_GIVEN};
     return class != NULL;
 }
@@ -212,6 +215,34 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
+/* What depends on all links of a ring together; `host[n]` as of both_ways_share. */
+static void settle_ring(const char *const *host, size_t n, struct link *link)
+{
+    both_ways_share(host, n, link);
+    slowest_link_expect(link, n);
+}
+
+static bool depend_on_ring(const struct link *link, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (link[i].both_ways_Bps > 0 || link[i].spread > 0)
+            return true;
+    }
+    return false;
+}
+
+static void settle_whole(const struct job *job, struct link *link)
+{
+    size_t n = job->n_devices;
+    if (!depend_on_ring(link, n))
+        return;
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = job_device_host(job, job_ring_device(job, i), NULL);
+    settle_ring(host, n, link);
+    free(host);
+}
+
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e)
 {
@@ -235,10 +266,12 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         from = to;
         device = next;
     }
-    if (gaps.n)
+    if (gaps.n) {
         describe_gaps(job, &gaps, e);
-    else
+    } else {
+        settle_whole(job, found);
         memcpy(link, found, n * sizeof *link);
+    }
     free(found);
     return gaps.n == 0;
 }
@@ -342,6 +375,11 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = end[i].host;
+    settle_ring(host, n, link);
+    free(host);
     return true;
 }
 

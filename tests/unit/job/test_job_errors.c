@@ -44,6 +44,8 @@ static const struct refusal refusal[] = {
      "1:33: nested too deeply", NULL},
     {"refuses_a_key_given_twice", SOUND "name: a\nname: b\n", "3:1: key 'name' is given twice",
      "first in line 2"},
+    {"refuses_no_profile_in_a_list", "devices: {a: {count: 4, batch: 8, profile: []}}\n",
+     "1:44: profile must be a file, or files of different batches", NULL},
     {"refuses_a_device_type_given_twice",
      "devices: {a: {count: 4, batch: 8}, a: {count: 4, batch: 8}}\n",
      "1:36: key 'a' is given twice", NULL},
@@ -249,6 +251,18 @@ static const struct refusal refusal[] = {
      "2:29: a link has either 'between'", NULL},
     {"refuses_a_link_without_ends", SOUND "network: {links: [{bandwidth: 1 GB/s}]}\n",
      "2:19: a link needs 'between: [a, b]'", NULL},
+    {"refuses_less_both_ways_than_one_way",
+     SOUND "network: {links: [{between: [a, b], bandwidth: 2 GB/s, both_ways: 1 GB/s}]}\n",
+     "2:67: both_ways must be at least the bandwidth of one way", "(got 1 GB/s)"},
+    {"refuses_both_ways_of_one_direction",
+     SOUND "network: {links: [{from: a, to: b, bandwidth: 1 GB/s, both_ways: 1 GB/s}]}\n",
+     "2:66: both_ways is for links 'between' two types", NULL},
+    {"refuses_a_spread_of_all",
+     SOUND "network: {links: [{between: [a, b], bandwidth: 1 GB/s, spread: 100 %}]}\n",
+     "2:64: spread must be from 0 to below 100 %", "(got 100 %)"},
+    {"refuses_a_spread_without_its_unit",
+     SOUND "network: {links: [{between: [a, b], bandwidth: 1 GB/s, spread: 0.1}]}\n",
+     "2:64: spread: the unit is missing; expected a share such as \"10 %\"", NULL},
     {"refuses_a_link_without_bandwidth", SOUND "network: {links: [{between: [a, b]}]}\n",
      "2:19: 'bandwidth' is missing in links", NULL},
     {"refuses_a_negative_bandwidth",
@@ -444,7 +458,7 @@ static void tells_a_wrong_subsystem_once(void **state)
     static const char *const yaml[] = {
         "devices: {a: {count: 2, batch: 8, subsystem: 0}}\n",
         "devices: {a: {count: 2, batch: 8, subsystem: {hosts: []}}}\n",
-        "devices: {a: {count: 2, batch: 8, profile: [x]}}\n",
+        "devices: {a: {count: 2, batch: 8, profile: []}}\n",
     };
     for (size_t i = 0; i < sizeof yaml / sizeof *yaml; i++) {
         struct arena arena = {0};
