@@ -30,5 +30,6 @@ extern const struct command command_predict;
 extern const struct command command_validate;
 extern const struct command command_show;
 extern const struct command command_order;
+extern const struct command command_split;
 
 #endif

@@ -168,19 +168,34 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
-static bool read_given(struct workspace *w, const struct job_device_type *type,
-                       struct profile *profile, struct error *e)
+bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
+                       struct error *e)
 {
-    size_t n = type->n_profiles;
-    struct profile *given = ARENA_ARRAY(&w->arena, n, struct profile);
-    struct batch_fit fit;
-    for (size_t i = 0; i < n; i++) {
-        if (!profile_read(&w->arena, job_path(&w->arena, &w->job, type->profile[i]), &given[i], e))
+    const struct job_device_type *type = &w->job.type[t];
+    struct profile *read = ARENA_ARRAY(&w->arena, type->n_profiles + 1, struct profile);
+    *profile = read;
+    *n = type->n_profiles;
+    for (size_t i = 0; i < type->n_profiles; i++) {
+        if (!profile_read(&w->arena, job_path(&w->arena, &w->job, type->profile[i]), &read[i], e))
             return false;
     }
+    if (*n > 0)
+        return true;
+    *n = 1;
+    return workspace_profile(w, t, read, e);
+}
+
+/* Of several batches, the profile of the job's. */
+static bool read_given(struct workspace *w, int t, struct profile *profile, struct error *e)
+{
+    struct profile *given = NULL;
+    struct batch_fit fit;
+    size_t n = 0;
+    if (!workspace_batches(w, t, &given, &n, e))
+        return false;
     *profile = given[0];
-    return n == 1 || batch_profile(&w->arena, given, n, (double)type->batch, profile, &fit, e);
+    return n == 1 ||
+           batch_profile(&w->arena, given, n, (double)w->job.type[t].batch, profile, &fit, e);
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
@@ -194,7 +209,7 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
                    type->name);
         return false;
     }
-    if (type->profile ? read_given(w, type, profile, e) : profile_read(&w->arena, path, profile, e))
+    if (type->profile ? read_given(w, t, profile, e) : profile_read(&w->arena, path, profile, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;

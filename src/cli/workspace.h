@@ -53,6 +53,10 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
 /* The profile of a device type: the one that the job gives, else the measured one. */
 bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
 
+/* All profiles of a device type, [n] of different batches; one where it was measured. */
+bool workspace_batches(struct workspace *w, int type, struct profile **profile, size_t *n,
+                       struct error *e);
+
 /* The profiles of all device types, [job.n_types]; fails naming all that are missing. */
 bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e);
 

@@ -215,13 +215,6 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
-/* What depends on all links of a ring together; `host[n]` as of both_ways_share. */
-static void settle_ring(const char *const *host, size_t n, struct link *link)
-{
-    both_ways_share(host, n, link);
-    slowest_link_expect(link, n);
-}
-
 static bool depend_on_ring(const struct link *link, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -229,6 +222,14 @@ static bool depend_on_ring(const struct link *link, size_t n)
             return true;
     }
     return false;
+}
+
+void network_settle(const char *const *host, size_t n, struct link *link)
+{
+    if (!depend_on_ring(link, n))
+        return;
+    both_ways_share(host, n, link);
+    slowest_link_expect(link, n);
 }
 
 static void settle_whole(const struct job *job, struct link *link)
@@ -239,7 +240,7 @@ static void settle_whole(const struct job *job, struct link *link)
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = job_device_host(job, job_ring_device(job, i), NULL);
-    settle_ring(host, n, link);
+    network_settle(host, n, link);
     free(host);
 }
 
@@ -378,7 +379,7 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = end[i].host;
-    settle_ring(host, n, link);
+    network_settle(host, n, link);
     free(host);
     return true;
 }

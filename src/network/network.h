@@ -95,6 +95,13 @@ bool network_ring(const struct network *network, const struct job *job, struct l
                   struct error *e);
 
 /*
+ * What links around a ring leave each other, where that depends on all of them: those whose two
+ * directions share, and those that vary. `host[n]` of the device at each position, NULL where it is
+ * alone on its host.
+ */
+void network_settle(const char *const *host, size_t n, struct link *link);
+
+/*
  * Links of all pairs, as a ring that has them leaves them: `link[n][n]` row-major, from `from[i]`
  * to `to[j]`. LINK_UNKNOWN where there is no value, and from a device to itself. O(n^2).
  */

@@ -195,7 +195,9 @@ static void start_search(struct finder *f)
     struct order_search *s = &f->search;
     size_t n = f->job->n_devices, n_hosts = (size_t)s->kinds.n_hosts;
     s->type_of = ARENA_ARRAY(f->arena, n, int);
-    s->link_of = ARENA_ARRAY(f->arena, n, struct ft_link);
+    s->link_of = ARENA_ARRAY(f->arena, n, struct link);
+    s->host_of = ARENA_ARRAY(f->arena, n, const char *);
+    s->sent = ARENA_ARRAY(f->arena, n, struct ft_link);
     s->n_leaving = ARENA_ARRAY(f->arena, n_hosts, size_t);
     s->n_entering = ARENA_ARRAY(f->arena, n_hosts, size_t);
     s->most_tries = tries_for(n);

@@ -39,21 +39,35 @@ static double sharers(const struct order_search *s, const struct ring_kind *from
     return (double)most;
 }
 
+/* False where a link has no value. */
+static bool take_links(struct order_search *s, const uint32_t *order)
+{
+    size_t n = s->ring.n_devices;
+    for (size_t i = 0; i < n; i++) {
+        s->link_of[i] = s->link[order[i] * s->kinds.n + order[(i + 1) % n]];
+        s->host_of[i] = s->kinds.kind[order[i]].host_name;
+        s->type_of[i] = s->kinds.kind[order[i]].type;
+        if (s->link_of[i].source == LINK_UNKNOWN)
+            return false;
+    }
+    network_settle(s->host_of, n, s->link_of);
+    return true;
+}
+
 double order_step_s(struct order_search *s, const uint32_t *order)
 {
     size_t n = s->ring.n_devices;
+    const struct ring_kind *kind = s->kinds.kind;
+    if (!take_links(s, order))
+        return INFINITY;
     count_crossings(s, order);
     for (size_t i = 0; i < n; i++) {
-        size_t from = order[i], to = order[(i + 1) % n];
-        const struct link *link = &s->link[from * s->kinds.n + to];
-        const struct ring_kind *kind = s->kinds.kind;
-        double share = link->shared ? 1 : sharers(s, &kind[from], &kind[to]);
-        if (link->source == LINK_UNKNOWN && n > 1)
-            return INFINITY;
-        s->type_of[i] = kind[from].type;
-        s->link_of[i] = (struct ft_link){link->bandwidth_Bps / share, fmax(0, link->latency_s)};
+        struct link *link = &s->link_of[i];
+        if (!link->shared)
+            link->bandwidth_Bps /= sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
+        s->sent[i] = (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
     }
-    return mean_ring_step_s(&s->ring, s->type_of, s->link_of);
+    return mean_ring_step_s(&s->ring, s->type_of, s->sent);
 }
 
 static const double NOTICED = 1e-9;

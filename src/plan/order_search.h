@@ -19,7 +19,9 @@ struct order_search {
     double best_s;
     /* For trying an order: */
     int *type_of;                   /* [n_devices] */
-    struct ft_link *link_of;        /* [n_devices] */
+    struct link *link_of;           /* [n_devices], to the next position */
+    const char **host_of;           /* [n_devices] */
+    struct ft_link *sent;           /* [n_devices], link_of as the step takes it */
     size_t *n_leaving, *n_entering; /* [kinds.n_hosts], hops across hosts */
     size_t n_tried, most_tries;
 };

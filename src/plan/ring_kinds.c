@@ -21,14 +21,15 @@ static bool names(const struct network *network, const char *name)
     return network && name && network_find(network, name) != NETWORK_NO_NAME;
 }
 
-static size_t add_kind(struct finder *f, size_t device, int type, long host)
+static size_t add_kind(struct finder *f, size_t device, int type, long host, const char *host_name)
 {
     struct ring_kinds *kinds = f->kinds;
     if (kinds->n == f->capacity) {
         f->capacity = f->capacity ? 2 * f->capacity : 64;
         kinds->kind = memory_resize(kinds->kind, f->capacity, sizeof *kinds->kind);
     }
-    kinds->kind[kinds->n] = (struct ring_kind){type, host, device, device, 0};
+    kinds->kind[kinds->n] = (struct ring_kind){
+        .type = type, .host = host, .first = device, .other = device, .host_name = host_name};
     return kinds->n++;
 }
 
@@ -59,7 +60,7 @@ static void place_device(struct finder *f, struct open_kinds *open, int type, si
     else if (!alone && !named && open->host == host)
         kind = open->on_host;
     else
-        kind = add_kind(f, device, type, number);
+        kind = add_kind(f, device, type, number, alone ? NULL : host);
     if (alone && !named) {
         open->lone = kind;
         open->has_lone = true;

@@ -107,7 +107,7 @@ static void print_notes(struct arena *arena, const struct order *o, struct text 
                   "(`together`); links that were not in it count as if alone. Measure the new ring "
                   "with `foretrain bandwidth --together`.");
     for (size_t i = 0; i < o->best.forecast.n_warnings; i++)
-        text_wrap(out, "  - ", text_printable(arena, o->best.forecast.warning[i], 0));
+        text_wrap(out, "  - ", o->best.forecast.warning[i]);
 }
 
 void report_order_text(const struct order *o, const struct job *job, struct text *out)
