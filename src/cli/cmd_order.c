@@ -94,11 +94,8 @@ static bool run(const struct options *options, struct error *e)
 {
     struct workspace w;
     struct order order;
-    struct profile *profile = NULL;
-    struct network *network = NULL;
-    bool ok = workspace_open(&w, options, e) && workspace_profiles(&w, &profile, e) &&
-              workspace_network(&w, &network, e) &&
-              order_find(&w.arena, &w.job, profile, network, w.model, &order, e);
+    bool ok = workspace_open(&w, options, e) && workspace_load(&w, e) &&
+              order_find(&w.arena, &w.job, w.profile, w.network, w.model, &order, e);
     if (ok) {
         order.by_rank = devices_by_rank(&w, &order);
         ok = show(&w, options, &order, e);

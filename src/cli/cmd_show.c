@@ -91,7 +91,7 @@ static bool show_run(const char *path, const struct options *options, struct err
 {
     struct workspace w;
     struct network *network = NULL;
-    bool ok = workspace_open_run(&w, path, e) && workspace_network(&w, &network, e) &&
+    bool ok = workspace_open_run(&w, path, options, e) && workspace_network(&w, &network, e) &&
               print_run(&w, options, network, e);
     workspace_close(&w);
     return ok;

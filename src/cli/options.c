@@ -11,6 +11,19 @@
 #include "base/text.h"
 #include "cli/command.h"
 
+/* Options that have no letter. */
+enum {
+    KEY_TRACE = 256,
+    KEY_TRACE_RANKS,
+    KEY_TRACE_MEASURED,
+    KEY_HTML,
+    KEY_PART,
+    KEY_JOIN,
+    KEY_DEADLINE,
+    KEY_BUDGET,
+    KEY_AVAILABLE
+};
+
 /* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
  */
 static const struct {
@@ -47,6 +60,33 @@ static const struct {
      offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
      offsetof(struct options, model)},
+    {{"trace", KEY_TRACE, "FILE", 0,
+      "Write the forecast's steps as a trace for Perfetto or chrome://tracing", 0},
+     offsetof(struct options, trace)},
+    {{"trace-ranks", KEY_TRACE_RANKS, "LIST", 0, "Only of these ranks, such as 0-3,100", 0},
+     offsetof(struct options, trace_ranks)},
+    {{"trace-measured", KEY_TRACE_MEASURED, NULL, 0, "And the sub-systems' own steps below them",
+      0},
+     offsetof(struct options, trace_measured)},
+    {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
+      0},
+     offsetof(struct options, vary)},
+    {{"html", KEY_HTML, "FILE", 0, "Write a page with curves to FILE, too", 0},
+     offsetof(struct options, html)},
+    {{"part", KEY_PART, "K/N", 0, "Forecast only part K of N, for other machines to do the rest",
+      0},
+     offsetof(struct options, part)},
+    {{"join", KEY_JOIN, "N", 0, "Join the N parts that machines made", 0},
+     offsetof(struct options, join)},
+    {{"deadline", KEY_DEADLINE, "TIME", 0, "The training is to take TIME at the most, such as 14d",
+      0},
+     offsetof(struct options, deadline)},
+    {{"budget", KEY_BUDGET, "COST", 0, "It is to cost COST at the most, by the prices of the job",
+      0},
+     offsetof(struct options, budget)},
+    {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
+      "Devices that there are (default: the job's counts)", 0},
+     offsetof(struct options, available)},
     {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
       0},
      offsetof(struct options, output)},
@@ -64,14 +104,30 @@ struct parse {
     struct options *options;
 };
 
-static bool set_option(struct options *options, int key, char *value)
+/* May be given several times. */
+static bool is_repeated(int key)
+{
+    return key == 'v';
+}
+
+static void add_word(struct argp_state *state, struct option_words *words, const char *name,
+                     char *value)
+{
+    if (words->n == OPTIONS_MOST_WORDS)
+        argp_error(state, "--%s is given more than %d times", name, OPTIONS_MOST_WORDS);
+    words->word[words->n++] = value;
+}
+
+static bool set_option(struct argp_state *state, struct options *options, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        char *member = (char *)options + all[i].offset;
+        void *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (all[i].argp.arg)
-            *(const char **)(void *)member = value;
+        if (is_repeated(key))
+            add_word(state, member, all[i].argp.name, value);
+        else if (all[i].argp.arg)
+            *(const char **)member = value;
         else
             *(bool *)member = true;
         return true;
@@ -88,6 +144,8 @@ static void check_words(struct argp_state *state, const struct parse *parse)
         argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
     if (options->json && options->csv)
         argp_error(state, "--json and --csv exclude each other");
+    if (!options->trace && (options->trace_ranks || options->trace_measured))
+        argp_error(state, "--trace-ranks and --trace-measured go with --trace FILE");
 }
 
 static error_t take(int key, char *value, struct argp_state *state)
@@ -102,7 +160,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         check_words(state, parse);
         return 0;
     default:
-        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
+        return set_option(state, parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 

@@ -3,6 +3,7 @@
 #define FORETRAIN_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum option_bit {
     OPTION_RUN = 1 << 0,
@@ -20,21 +21,43 @@ enum option_bit {
     OPTION_PARALLEL = 1 << 12,
     OPTION_RUNS = 1 << 13,
     OPTION_MODEL = 1 << 14,
-    OPTION_NEW_JOB = 1 << 15,
-    OPTION_RANK_FILE = 1 << 16,
-    OPTION_GLOBAL_BATCH = 1 << 17,
-    OPTION_FASTEST = 1 << 18,
+    OPTION_TRACE = 1 << 15,
+    OPTION_TRACE_RANKS = 1 << 16,
+    OPTION_TRACE_MEASURED = 1 << 17,
+    OPTION_VARY = 1 << 18,
+    OPTION_HTML = 1 << 19,
+    OPTION_PART = 1 << 20,
+    OPTION_JOIN = 1 << 21,
+    OPTION_DEADLINE = 1 << 22,
+    OPTION_BUDGET = 1 << 23,
+    OPTION_AVAILABLE = 1 << 24,
+    OPTION_NEW_JOB = 1 << 25,
+    OPTION_RANK_FILE = 1 << 26,
+    OPTION_GLOBAL_BATCH = 1 << 27,
+    OPTION_FASTEST = 1 << 28,
+};
+
+/* What an option that may be given several times was given. */
+enum { OPTIONS_MOST_WORDS = 8 };
+struct option_words {
+    const char *word[OPTIONS_MOST_WORDS];
+    size_t n;
 };
 
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
-    bool json, csv, quiet, again, force, print_python, together, plan, parallel, fastest;
+    bool json, csv, quiet, again, force, print_python, together, plan, parallel, trace_measured,
+        fastest;
     const char *pairs, *seconds, *runs, *model; /* as written, or NULL */
-    const char *output;                         /* or NULL; --new-job's too */
-    const char *rank_file, *global_batch;       /* or NULL */
-    char **args;                                /* [n_args], the words that are no options */
+    const char *output, *trace, *trace_ranks;   /* or NULL */
+    struct option_words vary;
+    const char *html, *part, *join, *deadline, *budget, *available; /* as written, or NULL */
+    const char *rank_file, *global_batch;
+    char **args; /* [n_args], the words that are no options */
     int n_args;
 };
+
+enum { OPTIONS_TRACE = OPTION_TRACE | OPTION_TRACE_RANKS | OPTION_TRACE_MEASURED };
 
 struct command;
 

@@ -79,12 +79,16 @@ static char *read_origin(struct workspace *w, char *copy)
     return known && length && strlen(origin) == length ? origin : copy;
 }
 
-bool workspace_open_run(struct workspace *w, const char *folder, struct error *e)
+bool workspace_open_run(struct workspace *w, const char *folder, const struct options *options,
+                        struct error *e)
 {
     enum { LARGEST = 16 << 20 };
-    *w = (struct workspace){.run = folder};
+    *w = (struct workspace){.run = folder,
+                            .progress = {NULL, say, warn, status, console_interrupt_flag()}};
     char *text = NULL, *copy = workspace_path(w, "job.yaml");
     size_t length = 0;
+    if (!read_model(options, &w->model, e))
+        return false;
     if (!file_read(&w->arena, copy, LARGEST, &text, &length, e)) {
         error_hint(e, "a run's folder holds the job.yaml that it was made from");
         return false;
@@ -215,27 +219,25 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
     return false;
 }
 
-bool workspace_profiles(struct workspace *w, struct profile **profile, struct error *e)
+bool workspace_load(struct workspace *w, struct error *e)
 {
-    struct profile *read = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     struct error_list missing = {0};
+    w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &read[t], e))
+        if (!workspace_profile(w, t, &w->profile[t], e))
             error_list_add(&missing, e);
     }
-    *profile = read;
-    if (!missing.n)
-        return true;
-    error_list_join(&missing, e);
-    return false;
+    if (missing.n) {
+        error_list_join(&missing, e);
+        return false;
+    }
+    return workspace_network(w, &w->network, e);
 }
 
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
 {
-    struct profile *profile = NULL;
-    struct network *network = NULL;
-    return workspace_profiles(w, &profile, e) && workspace_network(w, &network, e) &&
-           forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
+    return workspace_load(w, e) &&
+           forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 
 /* A folder that cannot be written to, such as somebody else's, takes no forecast away. */

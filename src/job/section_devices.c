@@ -151,6 +151,7 @@ static const struct field type_field[] = {
     {"data", field_amount, offsetof(struct draft, type.data), false},
     {"batch", field_count, offsetof(struct draft, type.batch), true},
     {"max_batch", field_count, offsetof(struct draft, type.max_batch), false},
+    {"price", field_price, offsetof(struct draft, type.price), false},
     {"hosts", host_list_read, offsetof(struct draft, hosts), false},
     {"subsystem", read_subsystem, 0, false},
     {"allow_full", field_bool, offsetof(struct draft, type.allow_full), false},

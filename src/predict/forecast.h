@@ -34,6 +34,10 @@ struct timeline_forecast {
     struct span step_s; /* of single steps */
     size_t n_steps;     /* that were drawn */
     double mean_error;  /* of the mean step, relative: for how few iterations were measured */
+    /* What was walked, for what else can be asked of it; NULL where not known: */
+    const struct ft_timeline *ring;            /* mean times, ceilings fitted */
+    const struct ft_timeline_samples *samples; /* [n_types] */
+    double n_prefetched;
 };
 
 /* One device type in the forecast. */

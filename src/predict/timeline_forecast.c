@@ -259,6 +259,15 @@ static void add_residuals(const struct whole *w, double *step_s, size_t n)
         step_s[k] = fmax(0, step_s[k] + w->residual_s[random_below(&random, w->n_residuals)]);
 }
 
+static void keep_ring(const struct whole *w, struct timeline_forecast *out)
+{
+    struct ft_timeline *ring = ARENA_NEW(w->arena, struct ft_timeline);
+    *ring = w->timeline;
+    out->ring = ring;
+    out->samples = w->samples;
+    out->n_prefetched = fewest_prefetched(w);
+}
+
 static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *message)
 {
     size_t n = steps_to_draw(w);
@@ -421,6 +430,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
     }
+    keep_ring(&w, &f->timeline);
     find_what_decides(&w, f);
     warn_of_gaps(f, warnings);
     warn_of_untried_links(&w, f, network, warnings);

@@ -6,9 +6,11 @@
 #include "predict/timeline_walk.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "predict/ring_paths.h"
+#include "predict/step_record.h"
 
 /* When a device that communicates slower while it computes stops to. */
 struct timeline_computing {
@@ -152,12 +154,23 @@ static double cost_links(struct timeline_walk *w, size_t bucket)
     return slowest_s;
 }
 
+/* One of the times of a bucket, on each device: the one at `member` in struct step_bucket. */
+static void keep(const struct timeline_walk *w, size_t bucket, size_t member, const double *time_s)
+{
+    for (size_t i = 0; w->bucket && i < w->in->n_devices; i++) {
+        struct step_bucket *kept = &w->bucket[i * w->in->n_buckets + bucket];
+        *(double *)(void *)((char *)kept + member) = time_s[i];
+    }
+}
+
 static bool all_reduce(struct timeline_walk *w, size_t bucket)
 {
     size_t n = w->in->n_devices;
     find_paces(w, w->in->bucket_bytes[bucket], cost_links(w, bucket));
     enter(w, bucket);
+    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
     wait_for_receivers(w);
+    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
     for (size_t i = 0; i < n; i++)
         w->enter_s[i] = clock_at(w, w->enter_s[i]);
     struct ring_paths ring = {.stay_s = w->cost_s,
@@ -169,6 +182,7 @@ static bool all_reduce(struct timeline_walk *w, size_t bucket)
         return false;
     for (size_t i = 0; i < n; i++)
         w->end_s[i] = time_at(w, w->end_s[i]);
+    keep(w, bucket, offsetof(struct step_bucket, done_s), w->end_s);
     return true;
 }
 
