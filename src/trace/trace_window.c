@@ -86,21 +86,21 @@ static void move_before(struct trace_window *window, struct trace_block *block)
     window->end = block->data + block->length;
 }
 
-/* Puts the text into own memory, with room for `size` bytes in all. */
-static void move_to_memory(struct trace_window *window, size_t size)
+/* Puts the text to the start of own memory, with room for `size` bytes in all; `held`: it lies in a
+ * block. */
+static void move_to_memory(struct trace_window *window, bool held, size_t size)
 {
     size_t kept = (size_t)(window->end - window->begin);
-    char *memory = window->memory;
-    if (window->capacity < size)
-        memory = memory_resize(NULL, size, 1);
-    memmove(memory, window->begin, kept);
-    if (memory != window->memory) {
-        free(window->memory);
-        window->memory = memory;
+    if (!held)
+        memmove(window->memory, window->begin, kept);
+    if (window->capacity < size) {
+        window->memory = memory_resize(window->memory, size, 1);
         window->capacity = size;
     }
-    window->begin = memory;
-    window->end = memory + kept;
+    if (held)
+        memcpy(window->memory, window->begin, kept);
+    window->begin = window->memory;
+    window->end = window->memory + kept;
 }
 
 static void append(struct trace_window *window, const struct trace_block *block)
@@ -123,7 +123,7 @@ static enum trace_window_more add_block(struct trace_window *window, size_t size
     if (window->holds_block) {
         move_before(window, block);
     } else {
-        move_to_memory(window, size);
+        move_to_memory(window, held, size);
         append(window, block);
         trace_blocks_release(window->blocks);
     }
