@@ -40,7 +40,8 @@ static bool make_step(struct step *s, size_t n, size_t n_buckets)
     for (size_t i = 0; i < n; i++) {
         double within_Bps = i < n / 2 ? 12.5e9 : 25e9;
         bool between = i == n / 2 - 1 || i == n - 1;
-        s->link[i] = (struct ft_link){between ? 5e9 : within_Bps, between ? 10e-6 : 5e-6};
+        s->link[i] = (struct ft_link){.bandwidth_Bps = between ? 5e9 : within_Bps,
+                                      .latency_s = between ? 10e-6 : 5e-6};
     }
     for (size_t b = 0; b < n_buckets; b++) {
         s->chunk_bytes[b] = lround(STEP_BYTES / (double)n_buckets / (double)n);

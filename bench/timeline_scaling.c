@@ -26,7 +26,9 @@ static void fill(struct ft_link *link, int *type_of, size_t n)
     for (size_t i = 0; i < n; i++) {
         bool between = i == n / 2 - 1 || i == n - 1;
         type_of[i] = i >= n / 2;
-        link[i] = (struct ft_link){between ? 5e9 : 12.5e9 * (1 + 0.1 * random_unit(&r)), 5e-6};
+        link[i] =
+            (struct ft_link){.bandwidth_Bps = between ? 5e9 : 12.5e9 * (1 + 0.1 * random_unit(&r)),
+                             .latency_s = 5e-6};
     }
 }
 

@@ -103,10 +103,20 @@ FT_API bool ft_closed_form_with(const struct ft_device_type *type, size_t n_type
 FT_API bool ft_ring_rounds(const double *chunk_cost_s, const double *start_s, size_t n_devices,
                            size_t n_rounds, double *end_s, char *message);
 
+/* What a message of some size took on a link. */
+struct ft_message {
+    double bytes, time_s;
+};
+
 /* A link as a message sees it. */
 struct ft_link {
-    double bandwidth_Bps; /* > 0 */
-    double latency_s;     /* >= 0 */
+    double bandwidth_Bps;           /* > 0; with a curve, of the longest messages */
+    double latency_s;               /* >= 0 */
+    const struct ft_message *curve; /* [n_curve], bytes > 0 rise, time_s > 0 do not fall: a message
+                                       takes what they say, and other sizes what lies between
+                                       (docs/model.md, "Bandwidth by size"). NULL with 0:
+                                       latency_s + bytes / bandwidth_Bps */
+    size_t n_curve;
 };
 
 /*
@@ -339,6 +349,7 @@ struct ft_share {
 
 struct ft_epoch_forecast {
     double iterations;     /* I, of one epoch; whole */
+    double last_share;     /* of the last one's samples that there are; above 0, up to 1 */
     double rounds;         /* total / sum of n_t D_t; 0 where no data per device was given */
     bool unbalanced;       /* the types' D_t/b_t differ by more than 1 %: some run out early */
     size_t last_to_finish; /* the type with the largest D_t/b_t */

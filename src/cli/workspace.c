@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "measure/bandwidth_files.h"
 #include "measure/measure.h"
+#include "predict/batch_fit.h"
 #include "report/report.h"
 
 static void say(void *self, const char *text)
@@ -78,12 +79,16 @@ static char *read_origin(struct workspace *w, char *copy)
     return known && length && strlen(origin) == length ? origin : copy;
 }
 
-bool workspace_open_run(struct workspace *w, const char *folder, struct error *e)
+bool workspace_open_run(struct workspace *w, const char *folder, const struct options *options,
+                        struct error *e)
 {
     enum { LARGEST = 16 << 20 };
-    *w = (struct workspace){.run = folder};
+    *w = (struct workspace){.run = folder,
+                            .progress = {NULL, say, warn, status, console_interrupt_flag()}};
     char *text = NULL, *copy = workspace_path(w, "job.yaml");
     size_t length = 0;
+    if (!read_model(options, &w->model, e))
+        return false;
     if (!file_read(&w->arena, copy, LARGEST, &text, &length, e)) {
         error_hint(e, "a run's folder holds the job.yaml that it was made from");
         return false;
@@ -163,24 +168,65 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
         return false;
     if (measured && !network_read(&w->arena, path, read, e))
         return false;
-    *network = w->job.network_file || measured ? read : NULL;
+    if (!network_read_classes(&w->arena, &w->job, read, e))
+        return false;
+    bool known = w->job.network_file || measured || read->n_tables || read->n_within;
+    *network = known ? read : NULL;
     return true;
+}
+
+const char **workspace_profile_paths(struct workspace *w, int t, size_t *n)
+{
+    const struct job_device_type *type = &w->job.type[t];
+    *n = type->n_profiles ? type->n_profiles : type->n_batches ? type->n_batches : 1;
+    const char **path = ARENA_ARRAY(&w->arena, *n, const char *);
+    for (size_t i = 0; i < *n; i++) {
+        int64_t batch = type->n_batches ? type->batches[i] : type->batch;
+        path[i] = type->profile ? job_path(&w->arena, &w->job, type->profile[i])
+                                : arena_format(&w->arena, "%s/profiles/%s.json", w->run,
+                                               measure_profile_name(&w->arena, type, batch));
+    }
+    return path;
+}
+
+static bool is_measured(struct workspace *w, const struct job_device_type *type,
+                        const char *const *path, size_t n, struct error *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (type->profile || file_exists(path[i]))
+            continue;
+        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
+                  type->name, path[i]);
+        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
+                   type->name);
+        return false;
+    }
+    return true;
+}
+
+/* Of several batches, the profile of the job's. */
+static bool read_profiles(struct workspace *w, const struct job_device_type *type,
+                          const char *const *path, size_t n, struct profile *profile,
+                          struct error *e)
+{
+    struct profile *each = ARENA_ARRAY(&w->arena, n, struct profile);
+    struct batch_fit fit;
+    for (size_t i = 0; i < n; i++) {
+        if (!profile_read(&w->arena, path[i], &each[i], e))
+            return false;
+    }
+    *profile = each[0];
+    return n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e);
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
-    const char *path = type->profile
-                           ? job_path(&w->arena, &w->job, type->profile)
-                           : arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
-    if (!type->profile && !file_exists(path)) {
-        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
-                  type->name, path);
-        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
-                   type->name);
+    size_t n = 0;
+    const char **path = workspace_profile_paths(w, t, &n);
+    if (!is_measured(w, type, path, n, e))
         return false;
-    }
-    if (profile_read(&w->arena, path, profile, e))
+    if (read_profiles(w, type, path, n, profile, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;
@@ -188,19 +234,18 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
 
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
 {
-    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     struct error_list missing = {0};
+    w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &profile[t], e))
+        if (!workspace_profile(w, t, &w->profile[t], e))
             error_list_add(&missing, e);
     }
     if (missing.n) {
         error_list_join(&missing, e);
         return false;
     }
-    struct network *network = NULL;
-    return workspace_network(w, &network, e) &&
-           forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
+    return workspace_network(w, &w->network, e) &&
+           forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 
 /* A folder that cannot be written to, such as somebody else's, takes no forecast away. */

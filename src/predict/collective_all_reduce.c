@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "predict/collective.h"
+#include "predict/message.h"
 #include "predict/refuse.h"
 
 static bool check_start(const double *start_s, size_t n_devices, char *message)
@@ -32,6 +33,8 @@ bool collective_check_links(const struct ft_collective *c, const struct ft_link 
                           "latency_s from position %zu to %zu must be finite and not negative (got "
                           "%g)",
                           p->from, p->to, link[k].latency_s);
+        if (!message_check_curve(&link[k], message))
+            return false;
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/message.h"
 #include "predict/ring_paths.h"
 
 /*
@@ -37,7 +38,7 @@ static double chunks_of(const struct ft_collective *c, const struct phase *phase
 static double alone_s(const struct ft_collective *c, const struct ft_link *link, size_t k,
                       double payload_bytes)
 {
-    return payload_bytes * c->transfer[k].share / link[k].bandwidth_Bps;
+    return message_wire_s(&link[k], payload_bytes * c->transfer[k].share);
 }
 
 static void load_ports(const struct ft_collective *c, const struct phase *phase,
@@ -66,7 +67,7 @@ void collective_cost(const struct ft_collective *c, const struct ft_link *link,
             work->wire_s[k] = later_of(later_of(work->port_s[t->out], work->port_s[t->in]),
                                        bytes * t->sent_share / ceiling);
             work->own_wire_s[k] = later_of(alone_s(c, link, k, bytes), bytes * t->share / ceiling);
-            work->latency_s[k] = link[k].latency_s;
+            work->latency_s[k] = message_latency_s(&link[k]);
         }
     }
 }

@@ -43,11 +43,13 @@ static bool forecast_closed_form(struct arena *arena, const struct job *job, str
     int *type_at = ARENA_ARRAY(arena, n, int);
     double *value = ARENA_ARRAY(arena, n, double);
     char message[FT_MESSAGE_SIZE];
-    for (int t = 0; t < job->n_types; t++)
+    for (int t = 0; t < job->n_types; t++) {
         type[t] = forecast_device_type(&f->type[t]);
+        type[t].load_s = fmax(type[t].load_s, f->storage_s);
+    }
     for (size_t i = 0; i < n; i++) {
         type_at[i] = job_device_type(job, job_ring_device(job, i));
-        value[i] = f->link[f->slowest_hop[i]].bandwidth_Bps;
+        value[i] = link_message_Bps(&f->link[f->slowest_hop[i]], f->payload_bytes / (double)n);
     }
     if (f->collective && !forecast_collective_times(arena, job, f, value, e))
         return false;
@@ -169,7 +171,9 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
                          .n_types = job->n_types};
     for (int t = 0; t < job->n_types; t++)
         forecast_warn_profile(job, t, &profile[t], &warnings);
+    forecast_sample_size(job, profile, &f);
     if (!read_stages(job, profile, f.type, e) ||
+        !forecast_storage(job, profile, &f, &warnings, e) ||
         !forecast_payload(job, profile, f.type, &f.payload_bytes, &warnings, e) ||
         !forecast_collective(arena, job, network, &f, e) ||
         !forecast_closed_form(arena, job, &f, e))
@@ -184,7 +188,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     name_what_decides(arena, job, &f);
     warn_of_the_closed_form(&f, &warnings);
     forecast_warn_links(arena, job, &f, &warnings);
-    if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
+    if (!forecast_epoch(arena, job, &f, &warnings, e))
         return false;
     forecast_self(arena, job, profile, network, &f, &warnings);
     f.warning = warnings_sentences(&warnings);

@@ -34,14 +34,19 @@ struct timeline_forecast {
     struct span step_s; /* of single steps */
     size_t n_steps;     /* that were drawn */
     double mean_error;  /* of the mean step, relative: for how few iterations were measured */
+    /* What was walked, for what else can be asked of it; NULL where not known: */
+    const struct ft_timeline *ring;            /* mean times, ceilings fitted */
+    const struct ft_timeline_samples *samples; /* [n_types] */
+    double n_prefetched;
 };
 
 /* One device type in the forecast. */
 struct type_forecast {
     const char *name;
     int64_t count;
-    bool assumed; /* its profile was not measured */
-    double batch; /* samples per device and step: batch times micro-batches */
+    bool assumed;                /* its profile was not measured */
+    const struct batch_fit *fit; /* of its times to other batches; NULL: measured with this one */
+    double batch;                /* samples per device and step: batch times micro-batches */
     double load_s, forward_s, unsynced_s,
         first_backward_s; /* L; F without unsynced backward; accumulation's backward; B1 */
     /* For the timeline; known where that is: */
@@ -83,10 +88,13 @@ struct forecast {
     bool epoch_known; /* false: why_no_epoch says what is missing */
     const char *why_no_epoch;
     struct ft_epoch_forecast epoch;
+    double evaluation_s, checkpoint_s; /* of each epoch, in epoch_s; 0: not given */
     double epochs, epoch_s, total_s;
     struct span epoch_span_s, total_span_s; /* of the means over an epoch, and over all */
     double samples_per_s;                   /* of the whole system; 0 where samples are not known */
     double total_samples;                   /* per epoch; 0 unknown */
+    double storage_s; /* that the storage takes to deliver what all devices load for a step; 0: its
+                         bandwidth is not given */
     double sample_bytes;        /* the size by which bytes and samples meet; 0 unknown */
     const char *sample_basis;   /* where that size is from: "given", "size / samples", "mean of the
                                    profiles"; NULL where unknown */

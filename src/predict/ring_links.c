@@ -38,9 +38,29 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
 }
 
+/* Where a curve begins above what the ring sends, its line goes on below what was measured. */
+static void warn_of_small_messages(const struct forecast *f, struct warnings *warnings)
+{
+    const double close = 1.01;
+    double message_bytes = f->payload_bytes / (double)f->n_devices;
+    char first[UNITS_TEXT_SIZE], message[UNITS_TEXT_SIZE];
+    for (size_t h = 0; h < f->n_hops; h++) {
+        const struct link_curve *curve = f->link[h].curve;
+        if (!curve || curve->point[0].bytes <= close * message_bytes)
+            continue;
+        warn(warnings,
+             "a table of all_reduce_perf begins with messages of %s, and the ring's are %s or "
+             "smaller: what they take is read off the line through the table's first two sizes.",
+             units_format(curve->point[0].bytes, DIMENSION_BYTES, first),
+             units_format(message_bytes, DIMENSION_BYTES, message));
+        return;
+    }
+}
+
 void forecast_warn_links(struct arena *arena, const struct job *job, const struct forecast *f,
                          struct warnings *warnings)
 {
     warn_of_lower_bounds(f, warnings);
     warn_of_shared(arena, job, f, warnings);
+    warn_of_small_messages(f, warnings);
 }

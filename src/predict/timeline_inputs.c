@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "predict/collective.h"
+#include "predict/message.h"
 #include "predict/refuse.h"
 
 static bool check_bucket_times(const struct ft_timeline *in, size_t t, char *message)
@@ -61,9 +62,10 @@ static bool check_device(const struct ft_timeline *in, size_t i, char *message)
     if (!isfinite(in->link[i].bandwidth_Bps) || in->link[i].bandwidth_Bps <= 0)
         return refuse(message, "bandwidth_Bps of position %zu must be finite and above 0 (got %g)",
                       i, in->link[i].bandwidth_Bps);
-    return is_amount(in->link[i].latency_s) ||
-           refuse(message, "latency_s of position %zu must be finite and not negative (got %g)", i,
-                  in->link[i].latency_s);
+    if (!is_amount(in->link[i].latency_s))
+        return refuse(message, "latency_s of position %zu must be finite and not negative (got %g)",
+                      i, in->link[i].latency_s);
+    return message_check_curve(&in->link[i], message);
 }
 
 static bool check_values(const struct ft_timeline *in, char *message)
@@ -113,8 +115,7 @@ static double longest_ring_s(const struct ft_timeline *in)
         bytes += in->bucket_bytes[b];
     for (size_t i = 0; in->n_devices > 1 && i < in->n_devices; i++) {
         double busy_Bps = in->type[in->type_of[i]].busy_Bps;
-        double rate_Bps = fmin(busy_Bps, in->link[i].bandwidth_Bps);
-        chunk_s = fmax(chunk_s, in->link[i].latency_s + bytes / rate_Bps);
+        chunk_s = fmax(chunk_s, message_fed_s(&in->link[i], bytes, busy_Bps));
     }
     return 8 * (double)in->n_devices * (double)(in->n_buckets + 1) * chunk_s;
 }

@@ -6,8 +6,13 @@
 #include "predict/timeline_walk.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "predict/message.h"
+#include "predict/ring_paths.h"
+#include "predict/step_record.h"
 
 /* When a device that communicates slower while it computes stops to. */
 struct timeline_computing {
@@ -32,9 +37,7 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
 static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
                            double ceiling_Bps)
 {
-    const struct ft_link *link = &w->in->link[i];
-    double rate_Bps = link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps;
-    return link->latency_s + bucket_bytes / (double)w->in->n_devices / rate_Bps;
+    return message_fed_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices, ceiling_Bps);
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
@@ -168,6 +171,15 @@ static double cost_links(struct timeline_walk *w, size_t bucket)
     return slowest_s;
 }
 
+/* One of the times of a bucket, on each device: the one at `member` in struct step_bucket. */
+static void keep(const struct timeline_walk *w, size_t bucket, size_t member, const double *time_s)
+{
+    for (size_t i = 0; w->bucket && i < w->in->n_devices; i++) {
+        struct step_bucket *kept = &w->bucket[i * w->in->n_buckets + bucket];
+        *(double *)(void *)((char *)kept + member) = time_s[i];
+    }
+}
+
 static bool run_ring(struct timeline_walk *w)
 {
     struct ring_paths ring = {.stay_s = w->cost_s,
@@ -190,14 +202,18 @@ static bool all_reduce(struct timeline_walk *w, size_t bucket)
     double bucket_bytes = w->in->bucket_bytes[bucket];
     find_paces(w, bucket_bytes, cost_links(w, bucket));
     enter(w, bucket);
+    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
     if (!w->in->collective)
         wait_for_receivers(w);
+    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
     for (size_t i = 0; i < n; i++)
         w->enter_s[i] = clock_at(w, w->enter_s[i]);
+    keep(w, bucket, offsetof(struct step_bucket, clock_s), w->enter_s);
     if (!(w->in->collective ? run_collective(w, bucket_bytes) : run_ring(w)))
         return false;
     for (size_t i = 0; i < n; i++)
         w->end_s[i] = time_at(w, w->end_s[i]);
+    keep(w, bucket, offsetof(struct step_bucket, done_s), w->end_s);
     return true;
 }
 

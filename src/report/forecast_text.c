@@ -186,21 +186,47 @@ static const char *deciding_text(struct arena *arena, const struct forecast *f)
                         link_source_name(link->source), without_text(arena, f));
 }
 
+/* "3,907 an epoch of 1,000,000 samples, the last with 25 % of its samples, counted whole" */
+static const char *iterations_text(struct arena *arena, const struct forecast *f)
+{
+    char iterations[UNITS_TEXT_SIZE], samples[UNITS_TEXT_SIZE];
+    const char *text = arena_format(arena, "%s an epoch of %s samples",
+                                    units_format_count(f->epoch.iterations, iterations),
+                                    units_format_count(rint(f->total_samples), samples));
+    if (f->epoch.last_share == 1)
+        return text;
+    return arena_format(arena, "%s, the last with %.3g %% of its samples, counted as a whole step",
+                        text, 100 * f->epoch.last_share);
+}
+
+static const char *between_epochs_text(struct arena *arena, const struct forecast *f)
+{
+    char evaluation[UNITS_TEXT_SIZE], checkpoint[UNITS_TEXT_SIZE];
+    units_format_duration(f->evaluation_s, evaluation);
+    units_format_duration(f->checkpoint_s, checkpoint);
+    if (f->evaluation_s > 0 && f->checkpoint_s > 0)
+        return arena_format(arena, ", of which evaluation %s and checkpoint %s (given)", evaluation,
+                            checkpoint);
+    if (f->evaluation_s > 0)
+        return arena_format(arena, ", of which evaluation %s (given)", evaluation);
+    return f->checkpoint_s > 0 ? arena_format(arena, ", of which checkpoint %s (given)", checkpoint)
+                               : "";
+}
+
 static void print_epoch(struct arena *arena, const struct forecast *f, struct text *out)
 {
-    char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
+    char count[UNITS_TEXT_SIZE];
     if (!f->epoch_known) {
         print_line(out, "Epoch:", arena_format(arena, "not known: %s", f->why_no_epoch));
         return;
     }
-    print_line(out, "Iterations:",
-               arena_format(arena, "%s an epoch of %s samples",
-                            units_format_count(f->epoch.iterations, first),
-                            units_format_count(rint(f->total_samples), second)));
-    print_line(out, "Epoch:", span_text(arena, &f->epoch_span_s));
+    print_line(out, "Iterations:", iterations_text(arena, f));
+    print_line(out, "Epoch:",
+               arena_format(arena, "%s%s", span_text(arena, &f->epoch_span_s),
+                            between_epochs_text(arena, f)));
     print_line(out, "Total:",
                arena_format(arena, "%s for %s epoch%s", span_text(arena, &f->total_span_s),
-                            units_format_count(f->epochs, second), f->epochs > 1 ? "s" : ""));
+                            units_format_count(f->epochs, count), f->epochs > 1 ? "s" : ""));
 }
 
 static const char *links_text(struct arena *arena, const struct forecast *f)
@@ -274,6 +300,10 @@ static void print_facts(struct arena *arena, const struct forecast *f, struct te
     print_line(out, "Throughput:",
                arena_format(arena, "%s samples/s in all", rate_text(f->samples_per_s, text)));
     print_gradients(arena, f, out);
+    if (f->storage_s > 0)
+        print_line(out, "Storage:",
+                   arena_format(arena, "%s to deliver a step's samples to all devices",
+                                units_format(f->storage_s, DIMENSION_TIME, text)));
     if (f->sample_basis)
         print_line(out, "Sample size:",
                    arena_format(arena, "%s (%s)",
