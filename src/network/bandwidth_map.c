@@ -138,8 +138,11 @@ static void mark_outliers(struct bandwidth_map *map, double *value, int a, int b
         if (is_kind(map, k / map->n, k % map->n, a, b, within))
             value[n++] = map->cell[k].link.bandwidth_Bps;
     }
-    double median = n > 1 ? stats_quantile(value, n, (double)(n / 2) / (double)(n - 1)) : 0;
-    for (size_t k = 0; n >= FEWEST && k < map->n * map->n; k++) {
+    if (n < FEWEST)
+        return;
+    const size_t upper = n / 2;
+    double median = stats_quantile(value, n, (double)upper / (double)(n - 1));
+    for (size_t k = 0; k < map->n * map->n; k++) {
         if (!is_kind(map, k / map->n, k % map->n, a, b, within))
             continue;
         map->cell[k].outlier = fabs(map->cell[k].link.bandwidth_Bps / median - 1) > off;

@@ -33,8 +33,8 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 static int64_t divisor_of_counts(const struct job *job)
 {
-    int64_t divisor = 0;
-    for (int t = 0; t < job->n_types; t++)
+    int64_t divisor = job->type[0].count;
+    for (int t = 1; t < job->n_types; t++)
         divisor = common_divisor(job->type[t].count, divisor);
     return divisor;
 }
