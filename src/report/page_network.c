@@ -169,14 +169,14 @@ static void draw_map(const struct page *page)
     text_add(page->out, "</figure>\n");
 }
 
-static void list_link(const struct page *page, size_t i)
+static void list_link(const struct page *page, size_t h)
 {
     const struct forecast *f = page->run->forecast;
-    const struct link *link = &f->link[i];
+    const struct link *link = &f->link[h];
     html_row_open(page->out);
-    html_number(page->out, "%zu", i);
-    html_cell(page->out, "%s", page_device(page, i));
-    html_cell(page->out, "%s", page_device(page, (i + 1) % f->n_devices));
+    html_number(page->out, "%zu", f->hop[h].from);
+    html_cell(page->out, "%s", page_device(page, f->hop[h].from));
+    html_cell(page->out, "%s", page_device(page, f->hop[h].to));
     html_number(page->out, "%s", page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH));
     html_number(page->out, "%s", link->latency_s > 0 ? page_time(page, link->latency_s) : "-");
     html_cell(page->out, "%s%s", link_source_word(link),
@@ -188,9 +188,9 @@ static void list_ring(const struct page *page)
 {
     static const char *const head[] = {"#Position", "From",     "To", "#Bandwidth",
                                        "#Latency",  "Known by", NULL};
-    size_t n = page->run->forecast->n_devices;
-    text_format(page->out, "<details%s>\n<summary>Links of the ring</summary>\n",
-                n <= FEW ? " open" : "");
+    size_t n = page->run->forecast->n_hops;
+    text_format(page->out, "<details%s>\n<summary>Links of the %s</summary>\n",
+                n <= FEW ? " open" : "", page->run->forecast->collective_name);
     html_table_open(page->out,
                     n > MOST_LISTED ? "The first 200; the others are in --csv" : "In order", head);
     for (size_t i = 0; i < n && i < MOST_LISTED; i++)

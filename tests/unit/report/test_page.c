@@ -26,7 +26,7 @@ static void gather(struct paged *p)
     struct cluster *c = &p->lab.cluster;
     cluster_forecast(c);
     bandwidth_map_make(&c->arena, &c->job, NULL, c->forecast.link, &p->map);
-    scaling_make(&c->arena, &c->job, c->profile, &c->forecast, &p->scaling);
+    scaling_make(&c->arena, &c->job, &c->forecast, &p->scaling);
     for (int t = 0; t < 2; t++)
         p->steadiness[t] = steadiness_of(&c->arena, &c->profile[t]);
     p->run = (struct run_report){.job = &c->job,
