@@ -96,15 +96,15 @@ static void fill_cells(const struct groups *g, const struct network *network,
     }
 }
 
-static void add_ring(const struct groups *g, const struct link *ring, struct bandwidth_map *map)
+static void add_hops(const struct groups *g, const struct bandwidth_hop *hop, size_t n_hops,
+                     struct bandwidth_map *map)
 {
-    size_t n = g->job->n_devices;
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        size_t from = row_of(g, job_ring_device(g->job, i));
-        size_t to = row_of(g, job_ring_device(g->job, (i + 1) % n));
+    for (size_t h = 0; h < n_hops; h++) {
+        size_t from = row_of(g, job_ring_device(g->job, hop[h].from));
+        size_t to = row_of(g, job_ring_device(g->job, hop[h].to));
         struct bandwidth_cell *cell = &map->cell[from * g->n + to];
-        take_slower(cell, &ring[i]);
-        cell->n_ring++;
+        take_slower(cell, hop[h].link);
+        cell->n_used++;
     }
 }
 
@@ -173,7 +173,7 @@ static void find_range(struct bandwidth_map *map)
 }
 
 void bandwidth_map_make(struct arena *arena, const struct job *job, const struct network *network,
-                        const struct link *ring, struct bandwidth_map *map)
+                        const struct bandwidth_hop *hop, size_t n_hops, struct bandwidth_map *map)
 {
     struct groups g = {.job = job};
     *map = (struct bandwidth_map){0};
@@ -184,7 +184,7 @@ void bandwidth_map_make(struct arena *arena, const struct job *job, const struct
     map->cell = ARENA_ARRAY(arena, g.n * g.n, struct bandwidth_cell);
     name_rows(arena, &g, map);
     fill_cells(&g, network, map);
-    add_ring(&g, ring, map);
+    add_hops(&g, hop, n_hops, map);
     find_outliers(arena, job->n_types, map);
     find_range(map);
 }
