@@ -1,6 +1,6 @@
 /* How the page looks: by day and by night, on a phone and on paper. Colours are told apart by those
  * who do not tell red from green. */
-#include "report/page.h"
+#include "report/page_frame.h"
 
 static const char *const light[] = {
     "--ink:#1b2430;--soft:#566270;--faint:#8a94a0;--line:#dfe3e8;--paper:#fff;--panel:#f5f7f9;",
@@ -61,6 +61,8 @@ static const char *const rules[] = {
     ".truth{fill:var(--mark)}.truth-line{stroke:var(--mark);stroke-width:2}",
     "rect.key-closed{fill:var(--closed)}rect.key-mean{fill:var(--backward)}",
     ".curve{fill:none;stroke:var(--backward);stroke-width:2;vector-effect:non-scaling-stroke}",
+    ".curve.c1{stroke:var(--sends)}.curve.c2{stroke:var(--loads)}.curve.c3{stroke:var(--mark)}"
+    ".curve.c4{stroke:var(--closed)}.curve.c5{stroke:var(--rest)}",
     ".curve.closed{stroke:var(--closed);stroke-dasharray:4 3}",
     ".point{fill:var(--backward)}.point.closed{fill:var(--closed);stroke:none}",
     ".now{fill:var(--paper);stroke:var(--backward);stroke-width:3}",
