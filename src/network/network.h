@@ -31,6 +31,7 @@ struct link {
     double together_Bps;  /* while all links of the full ring were busy; 0: not measured */
     enum link_source source;
     bool at_least; /* measured with a CPU that was the limit: the link may be faster */
+    bool slowed;   /* in a ring: bandwidth_Bps is what two directions and spread leave of it */
     bool shared;   /* in a ring: bandwidth_Bps is together_Bps, another link takes the rest */
     bool failed;
 };

@@ -39,9 +39,23 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
 }
 
+static void warn_of_slowed(const struct forecast *f, struct warnings *warnings)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n_devices; i++)
+        n += f->link[i].slowed;
+    if (n > 0)
+        warn(warnings,
+             "%zu of the ring's links count with less than their class's bandwidth: with what "
+             "both_ways leaves where both directions are busy, and as the slowest of those whose "
+             "spread is given.",
+             n);
+}
+
 void forecast_warn_links(struct arena *arena, const struct job *job, const struct forecast *f,
                          struct warnings *warnings)
 {
     warn_of_lower_bounds(f, warnings);
     warn_of_shared(arena, job, f, warnings);
+    warn_of_slowed(f, warnings);
 }
