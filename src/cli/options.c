@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
 
-/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
+/* Options that have no letter. */
+enum { KEY_TRACE = 256, KEY_TRACE_RANKS, KEY_TRACE_MEASURED };
+
+/*
+ * In the order of the OPTION_ bits. An option without an argument sets a bool, one with it a
+ * string, one that may be given several times adds to a struct option_words.
  */
 static const struct {
     struct argp_option argp;
@@ -47,6 +53,32 @@ static const struct {
      offsetof(struct options, runs)},
     {{"model", 'm', "MODEL", 0, "Forecast by the timeline (the default) or the closed-form", 0},
      offsetof(struct options, model)},
+    {{"trace", KEY_TRACE, "FILE", 0,
+      "Write the forecast's steps as a trace for Perfetto or chrome://tracing", 0},
+     offsetof(struct options, trace)},
+    {{"trace-ranks", KEY_TRACE_RANKS, "LIST", 0, "Only of these ranks, such as 0-3,100", 0},
+     offsetof(struct options, trace_ranks)},
+    {{"trace-measured", KEY_TRACE_MEASURED, NULL, 0, "And the sub-systems' own steps below them",
+      0},
+     offsetof(struct options, trace_measured)},
+    {{"device", 'd', "NAME", 0, "Device type of the profile, as the job names it", 0},
+     offsetof(struct options, device)},
+    {{"batch", 'b', "N", 0, "Samples of a mini-batch of one device", 0},
+     offsetof(struct options, batch)},
+    {{"rank", 'k', "FILE=N", 0,
+      "FILE was made by rank N, where it does not say so (again for others)", 0},
+     offsetof(struct options, rank)},
+    {{"world-size", 'w', "N", 0, "Ranks of the training, where no trace says so", 0},
+     offsetof(struct options, world_size)},
+    {{"grad-bytes", 'g', "SIZE", 0,
+      "Gradients all-reduced in a step, where no trace says so; one size, or one for each bucket: "
+      "\"4 MB,12 MB\"",
+      0},
+     offsetof(struct options, grad_bytes)},
+    {{"partial", 'i', NULL, 0, "Use the whole steps of a trace that is cut off", 0},
+     offsetof(struct options, partial)},
+    {{"no-comm", 'C', NULL, 0, "Go without the time of communication", 0},
+     offsetof(struct options, no_comm)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -55,14 +87,27 @@ struct parse {
     struct options *options;
 };
 
+static bool may_be_repeated(int key)
+{
+    return key == 'k';
+}
+
+static void add_word(struct option_words *words, const char *value)
+{
+    words->word = memory_resize(words->word, words->n + 1, sizeof *words->word);
+    words->word[words->n++] = value;
+}
+
 static bool set_option(struct options *options, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        char *member = (char *)options + all[i].offset;
+        void *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (all[i].argp.arg)
-            *(const char **)(void *)member = value;
+        if (may_be_repeated(key))
+            add_word(member, value);
+        else if (all[i].argp.arg)
+            *(const char **)member = value;
         else
             *(bool *)member = true;
         return true;
@@ -79,6 +124,8 @@ static void check_words(struct argp_state *state, const struct parse *parse)
         argp_error(state, "too many arguments: '%s'", options->args[parse->command->max_args]);
     if (options->json && options->csv)
         argp_error(state, "--json and --csv exclude each other");
+    if (!options->trace && (options->trace_ranks || options->trace_measured))
+        argp_error(state, "--trace-ranks and --trace-measured go with --trace FILE");
 }
 
 static error_t take(int key, char *value, struct argp_state *state)
@@ -101,7 +148,7 @@ static size_t accepted_options(const struct command *command, struct argp_option
 {
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (command->accepts & (1U << i))
+        if (command->accepts & OPTION_BIT(i))
             accepted[n++] = all[i].argp;
     }
     accepted[n] = (struct argp_option){0};

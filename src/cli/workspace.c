@@ -79,12 +79,16 @@ static char *read_origin(struct workspace *w, char *copy)
     return known && length && strlen(origin) == length ? origin : copy;
 }
 
-bool workspace_open_run(struct workspace *w, const char *folder, struct error *e)
+bool workspace_open_run(struct workspace *w, const char *folder, const struct options *options,
+                        struct error *e)
 {
     enum { LARGEST = 16 << 20 };
-    *w = (struct workspace){.run = folder};
+    *w = (struct workspace){.run = folder,
+                            .progress = {NULL, say, warn, status, console_interrupt_flag()}};
     char *text = NULL, *copy = workspace_path(w, "job.yaml");
     size_t length = 0;
+    if (!read_model(options, &w->model, e))
+        return false;
     if (!file_read(&w->arena, copy, LARGEST, &text, &length, e)) {
         error_hint(e, "a run's folder holds the job.yaml that it was made from");
         return false;
@@ -164,7 +168,10 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
         return false;
     if (measured && !network_read(&w->arena, path, read, e))
         return false;
-    *network = w->job.network_file || measured ? read : NULL;
+    if (!network_read_classes(&w->arena, &w->job, read, e))
+        return false;
+    bool known = w->job.network_file || measured || read->n_tables || read->n_within;
+    *network = known ? read : NULL;
     return true;
 }
 
@@ -227,19 +234,18 @@ bool workspace_profile(struct workspace *w, int t, struct profile *profile, stru
 
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
 {
-    struct profile *profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     struct error_list missing = {0};
+    w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
     for (int t = 0; t < w->job.n_types; t++) {
-        if (!workspace_profile(w, t, &profile[t], e))
+        if (!workspace_profile(w, t, &w->profile[t], e))
             error_list_add(&missing, e);
     }
     if (missing.n) {
         error_list_join(&missing, e);
         return false;
     }
-    struct network *network = NULL;
-    return workspace_network(w, &network, e) &&
-           forecast_make(&w->arena, &w->job, profile, network, w->model, forecast, e);
+    return workspace_network(w, &w->network, e) &&
+           forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 
 /* A folder that cannot be written to, such as somebody else's, takes no forecast away. */

@@ -19,14 +19,18 @@ struct workspace {
     struct job job;
     const char *run; /* the run's folder; it need not exist */
     enum forecast_model model;
+    struct profile *profile; /* [job.n_types], and */
+    struct network *network; /* or NULL: what a forecast was made from */
     struct progress progress;
 };
 
-/* Reads the job that the command line names. Call workspace_close in any case. */
+/* Reads the job that the command line names, with the model that it asks for. Call workspace_close
+ * in any case. */
 bool workspace_open(struct workspace *w, const struct options *options, struct error *e);
 
 /* The same for the copy of a job that a run's folder holds. */
-bool workspace_open_run(struct workspace *w, const char *folder, struct error *e);
+bool workspace_open_run(struct workspace *w, const char *folder, const struct options *options,
+                        struct error *e);
 
 void workspace_close(struct workspace *w);
 

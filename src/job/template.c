@@ -18,6 +18,8 @@ const char job_template[] =
     "  args: [\"--data\", \"{data}\", \"--batch-size\", \"{batch}\"]\n"
     "  # or a function that returns model, loss, optimizer and data set:\n"
     "  # entry: model.py:build\n"
+    "  # or any program that writes docs/formats.md's record itself:\n"
+    "  # command: [./train, \"--data\", \"{data}\", \"--record\", \"{record}\"]\n"
     "\n"
     "data:\n"
     "  path: data                  # folder of the training set; a folder for each class is kept\n"

@@ -142,6 +142,8 @@ static bool find_pythons(struct measurement *m, struct error *e)
     struct python_search search = python_search_start(&m->arena);
     if (!reach_hosts(m, e))
         return false;
+    if (m->job->model.kind == MODEL_COMMAND)
+        return true;
     for (int i = 0; i < m->job->n_types; i++) {
         if (m->wanted[i] && !find_python(m, &search, i, e)) {
             if (!progress_cancelled(m->progress, e))

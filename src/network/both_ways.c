@@ -50,9 +50,7 @@ static void share(const struct hop *hop, size_t n)
         n_forth += hop[i].forth;
     for (size_t i = 0; n_forth > 0 && n_forth < n && i < n; i++) {
         struct link *link = hop[i].link;
-        double left_Bps = link->both_ways_Bps / (double)n;
-        link->slowed = link->slowed || left_Bps < link->bandwidth_Bps;
-        link->bandwidth_Bps = fmin(link->bandwidth_Bps, left_Bps);
+        link->bandwidth_Bps = fmin(link->bandwidth_Bps, link->both_ways_Bps / (double)n);
     }
 }
 

@@ -80,10 +80,8 @@ void slowest_link_expect(struct link *link, size_t n)
     struct alike *alike = memory_resize(NULL, n, sizeof *alike);
     double factor = expected_largest(alike, group(link, n, alike)) / largest;
     for (size_t i = 0; i < n; i++) {
-        if (!(link[i].spread > 0))
-            continue;
-        link[i].bandwidth_Bps /= factor;
-        link[i].slowed = true;
+        if (link[i].spread > 0)
+            link[i].bandwidth_Bps /= factor;
     }
     free(alike);
 }

@@ -22,7 +22,6 @@ static void since_mark(const struct timeline_walk *w, const double *marked_s, do
     }
 }
 
-enum { MOST_STEPS = 128 };
 static const double SETTLED = 1e-9;
 
 /*
@@ -30,7 +29,7 @@ static const double SETTLED = 1e-9;
  * take turns. The earlier one is marked at every power of two (Brent, 1980). Until then the most
  * that any device took is a bound from above on what steps will take.
  */
-static bool run_steps(struct timeline_walk *w, double *marked_s, struct ft_timeline_step *step)
+bool timeline_walk_settle(struct timeline_walk *w, double *marked_s, struct ft_timeline_step *step)
 {
     size_t marked = 0, size = w->in->n_devices * sizeof *marked_s;
     double elapsed_s = 0, least_s, most_s;
@@ -42,7 +41,7 @@ static bool run_steps(struct timeline_walk *w, double *marked_s, struct ft_timel
         double mean_s = (elapsed_s + most_s) / (double)(k - marked);
         bool settled = most_s - least_s <= SETTLED * mean_s;
         *step = (struct ft_timeline_step){mean_s, k, settled};
-        if (settled || k == MOST_STEPS)
+        if (settled || k == TIMELINE_MOST_STEPS)
             return true;
         if (k >= 2 * marked) {
             memcpy(marked_s, w->begin_s, size);
@@ -69,12 +68,13 @@ static double slowest_loader_s(const struct ft_timeline *in)
 bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                       char *message)
 {
-    if (!timeline_inputs_check(timeline, MOST_STEPS, message))
+    if (!timeline_inputs_check(timeline, TIMELINE_MOST_STEPS, message))
         return false;
     struct timeline_walk w;
     struct ft_timeline_step found;
     double *marked_s = calloc(timeline->n_devices, sizeof *marked_s);
-    bool ok = timeline_walk_make(&w, timeline) && marked_s && run_steps(&w, marked_s, &found);
+    bool ok =
+        timeline_walk_make(&w, timeline) && marked_s && timeline_walk_settle(&w, marked_s, &found);
     timeline_walk_free(&w);
     free(marked_s);
     if (!ok)

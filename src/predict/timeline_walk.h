@@ -7,8 +7,10 @@
 #include <stddef.h>
 
 #include "foretrain.h"
+#include "predict/collective.h"
 #include "predict/ring_paths.h"
 
+struct step_bucket;
 struct timeline_computing;
 struct timeline_pace;
 
@@ -21,7 +23,12 @@ struct timeline_walk {
     double *begin_s, *end_s;  /* [n_devices], of this step: forward begins, the ring lets go */
     double *loaded_s;         /* [n_devices], when the loader is done with this step's mini-batch */
     double *enter_s, *cost_s; /* [n_devices], of a bucket; enter_s by the ring's clock */
-    double *done_s;           /* [n_buckets], sum over devices, since begin of backward; or NULL */
+    /* With a collective; cost_s is how long a device sends, busy_s how long while it computes: */
+    struct collective_work work;
+    double *busy_s, *ceiling_Bps; /* [n_devices] */
+    double *done_s; /* [n_buckets], sum over devices, since begin of backward; or NULL */
+    struct step_bucket *bucket; /* [n_devices * n_buckets], out: when this step's were entered, sent
+                                   and done; or NULL */
     struct timeline_computing *slowed; /* [n_slowed], latest first */
     struct timeline_pace *pace;        /* [n_paces], latest first */
     size_t n_slowed, n_paces;
@@ -44,6 +51,12 @@ void timeline_walk_take(struct timeline_walk *walk, const struct ft_timeline_sam
  * first to begin it: how much later that is, is added to `elapsed_s`. False where memory is short.
  */
 bool timeline_walk_step(struct timeline_walk *walk, double *elapsed_s);
+
+/* Steps until they repeat, or so many; `marked_s` [n_devices] is for its use. False where memory is
+ * short. */
+enum { TIMELINE_MOST_STEPS = 128 };
+bool timeline_walk_settle(struct timeline_walk *walk, double *marked_s,
+                          struct ft_timeline_step *step);
 
 void timeline_walk_free(struct timeline_walk *walk);
 

@@ -34,7 +34,7 @@ static void set_measured(struct validation_value *value, double measured)
     value->measured_known = true;
 }
 
-static void compare(struct validation_value *value)
+void validation_compare(struct validation_value *value)
 {
     value->error_known = value->forecast_known && value->measured_known && value->measured > 0;
     if (value->error_known)
@@ -139,11 +139,11 @@ static bool measure_type(const struct job *job, int t, const struct validation_r
     for (int s = 0; s < N_VALIDATION_STAGES; s++) {
         if (sums.n_stage[s] == n_runs)
             set_measured(&out->stage[s], sums.stage[s] / (double)n_runs);
-        compare(&out->stage[s]);
+        validation_compare(&out->stage[s]);
     }
     if (sums.n_bytes == n_runs)
         set_measured(&out->sent_bytes, sums.bytes / (double)n_runs);
-    compare(&out->sent_bytes);
+    validation_compare(&out->sent_bytes);
     return true;
 }
 
@@ -196,7 +196,7 @@ static void compare_whole(const struct forecast *forecast, struct validation *v)
 {
     v->n_counted = count_iterations(&v->run[0].profile[0]);
     set_forecast(&v->step, forecast->step_s);
-    compare(&v->step);
+    validation_compare(&v->step);
     v->epoch_known = forecast->epoch_known;
     if (!v->epoch_known)
         return;
@@ -206,8 +206,8 @@ static void compare_whole(const struct forecast *forecast, struct validation *v)
     set_measured(&v->epoch, v->step.measured * v->iterations);
     set_forecast(&v->total, forecast->total_s);
     set_measured(&v->total, v->epoch.measured * forecast->epochs);
-    compare(&v->epoch);
-    compare(&v->total);
+    validation_compare(&v->epoch);
+    validation_compare(&v->total);
 }
 
 /* Dates of one form compare as texts. */

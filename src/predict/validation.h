@@ -33,6 +33,9 @@ struct validation_value {
     double error;              /* forecast / measured - 1 */
 };
 
+/* Sets the error where forecast and measured are known. */
+void validation_compare(struct validation_value *value);
+
 struct validation_type {
     const char *name;
     int64_t n_devices;
@@ -79,5 +82,16 @@ struct validation {
 bool validation_make(struct arena *arena, const struct job *job, const struct forecast *forecast,
                      struct validation_run *run, size_t n_runs, struct validation *validation,
                      struct error *e);
+
+/*
+ * Reads foretrain.validation/1 (docs/formats.md, "The validation"); errors are computed anew, and
+ * `run` has no profiles. Fails at the line and column of what is wrong.
+ */
+bool validation_read(struct arena *arena, const char *path, struct validation *validation,
+                     struct error *e);
+
+/* The same from text in memory; `file` is for messages. */
+bool validation_parse(struct arena *arena, const char *text, size_t length, const char *file,
+                      struct validation *validation, struct error *e);
 
 #endif

@@ -7,58 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cluster.h"
-
-#define JOB                                                                                        \
-    "name: lab\n"                                                                                  \
-    "data: {samples: 6400}\n"                                                                      \
-    "devices:\n"                                                                                   \
-    "  fast: {count: 3, batch: 16}\n"                                                              \
-    "  slow: {count: 3, batch: 16}\n"                                                              \
-    "network:\n"                                                                                   \
-    "  links:\n"                                                                                   \
-    "    - {between: [fast, fast], bandwidth: 100 MB/s}\n"                                         \
-    "    - {between: [slow, slow], bandwidth: 100 MB/s}\n"                                         \
-    "    - {between: [fast, slow], bandwidth: 100 MB/s}\n"
-
-struct lab {
-    struct cluster cluster;
-    struct bucket bucket[2][2];
-};
-
-static struct samples mean(double seconds)
-{
-    return (struct samples){.known = true,
-                            .stats = {.n = 81, .mean = seconds, .min = seconds, .max = seconds}};
-}
-
-/*
- * Forward `part_s`, backward twice that, with 4 MB ready in its middle and 1 MB at its end, done as
- * fast as 100 MB/s allow.
- */
-static struct profile profile_of(const char *name, double part_s, struct bucket *bucket)
-{
-    struct profile p = cluster_profile(name, 16, part_s, 0.01, 5e6);
-    cluster_stage(&p, STAGE_BACKWARD_COMPUTE, 2 * part_s);
-    cluster_stage(&p, STAGE_OPTIMIZER, 0.01);
-    cluster_stage(&p, STAGE_REST, 0.001);
-    cluster_stage(&p, STAGE_STEP, 3 * part_s + 0.01 + 0.01 + 0.001 + 0.0005);
-    bucket[0] = (struct bucket){4e6, 4e6, mean(part_s), mean(part_s + 0.04)};
-    bucket[1] = (struct bucket){1e6, 1e6, mean(2 * part_s), mean(2 * part_s + 0.01)};
-    p.bucket = bucket;
-    p.n_buckets = 2;
-    return p;
-}
-
-static void start(struct lab *lab)
-{
-    struct cluster *c = &lab->cluster;
-    *lab = (struct lab){0};
-    cluster_read_job(c, JOB);
-    c->model = MODEL_TIMELINE;
-    c->profile[0] = profile_of("fast", 0.1, lab->bucket[0]);
-    c->profile[1] = profile_of("slow", 0.2, lab->bucket[1]);
-}
+#include "timeline_lab.h"
 
 static void assert_near(double value, double expected)
 {
@@ -74,7 +23,7 @@ static void a_step_by_hand(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     cluster_forecast(&lab.cluster);
     const struct forecast *f = &lab.cluster.forecast;
     assert_int_equal(f->model, MODEL_TIMELINE);
@@ -91,7 +40,7 @@ static void its_own_sub_systems(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     cluster_forecast(&lab.cluster);
     const struct forecast *f = &lab.cluster.forecast;
     for (int t = 0; t < 2; t++) {
@@ -110,9 +59,9 @@ static void what_devices_cannot_feed_shows_in_the_whole(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
-    lab.bucket[1][0].done = mean(0.2 + 0.4);
-    lab.bucket[1][1].done = mean(0.2 + 0.5);
+    lab_start(&lab);
+    lab.bucket[1][0].done = lab_mean(0.2 + 0.4);
+    lab.bucket[1][1].done = lab_mean(0.2 + 0.5);
     cluster_stage(&lab.cluster.profile[1], STAGE_STEP, 0.2 + 0.7 + 0.0115);
     cluster_forecast(&lab.cluster);
     const struct forecast *f = &lab.cluster.forecast;
@@ -137,7 +86,7 @@ static void samples_give_an_interval(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     lab.cluster.job.n_types = 1;
     lab.cluster.job.n_devices = 3;
     struct profile *p = &lab.cluster.profile[0];
@@ -178,13 +127,13 @@ static void falls_back_to_the_closed_form_and_says_why(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     lab.cluster.profile[1].n_buckets = 0;
     assert_closed_form(&lab, "lacks buckets with ready_s");
-    start(&lab);
+    lab_start(&lab);
     lab.bucket[1][1].wire_bytes = 2e6;
     assert_closed_form(&lab, "buckets are not the same");
-    start(&lab);
+    lab_start(&lab);
     lab.cluster.profile[0].stage[STAGE_OPTIMIZER].known = false;
     assert_closed_form(&lab, "lacks optimizer_s");
 }
@@ -193,7 +142,7 @@ static void says_where_ceilings_are_not_known(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     lab.bucket[0][1].done.known = false;
     cluster_forecast(&lab.cluster);
     assert_int_equal(lab.cluster.forecast.model, MODEL_TIMELINE);
@@ -206,7 +155,7 @@ static void a_type_of_one_device_takes_the_others_buckets(void **state)
 {
     (void)state;
     struct lab lab;
-    start(&lab);
+    lab_start(&lab);
     struct profile *p = &lab.cluster.profile[1];
     p->n_devices = p->ring_devices = 1;
     p->bytes_sent = 0;

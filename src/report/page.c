@@ -1,0 +1,148 @@
+/* A run as one page. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void page_section(const struct page *page, const char *id, const char *title)
+{
+    text_format(page->out, "<section id=\"%s\">\n", id);
+    html_element(page->out, "h2", NULL, "%s", title);
+}
+
+void page_section_end(const struct page *page)
+{
+    text_add(page->out, "</section>\n");
+}
+
+void page_say(const struct page *page, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_add(page->out, "<p>");
+    html_format_list(page->out, format, args);
+    text_add(page->out, "</p>\n");
+    va_end(args);
+}
+
+const char *page_unit(const struct page *page, double value, enum dimension dimension)
+{
+    char text[UNITS_TEXT_SIZE];
+    return arena_copy(page->arena, units_format(value, dimension, text));
+}
+
+const char *page_time(const struct page *page, double seconds)
+{
+    return page_unit(page, seconds, DIMENSION_TIME);
+}
+
+const char *page_duration(const struct page *page, double seconds)
+{
+    char text[UNITS_TEXT_SIZE];
+    return arena_copy(page->arena, units_format_duration(seconds, text));
+}
+
+const char *page_count(const struct page *page, double count)
+{
+    char text[UNITS_TEXT_SIZE];
+    return arena_copy(page->arena, units_format_count(rint(count), text));
+}
+
+const char *page_error(const struct page *page, double relative)
+{
+    return arena_format(page->arena, "%+.1f %%", 100 * relative);
+}
+
+void page_legend(const struct page *page, const char *const *entry)
+{
+    text_add(page->out, "<p class=\"legend\">");
+    for (; *entry; entry += 2) {
+        text_format(page->out,
+                    "<span><svg width=\"14\" height=\"12\" aria-hidden=\"true\"><rect "
+                    "class=\"%s\" width=\"14\" height=\"12\"/></svg> ",
+                    entry[0]);
+        html_add(page->out, entry[1]);
+        text_add(page->out, "</span> ");
+    }
+    text_add(page->out, "</p>\n");
+}
+
+const char *page_device(const struct page *page, size_t position)
+{
+    const struct job *job = page->run->job;
+    return job_device_name(page->arena, job, job_ring_device(job, position));
+}
+
+void page_time_axis(const struct page *page, double range_s, double top, double bottom)
+{
+    enum { MOST_TICKS = 6, BELOW = 14 };
+    double tick_s = svg_tick(range_s, MOST_TICKS);
+    for (double at_s = 0; tick_s > 0 && at_s <= range_s * (1 + 1e-9); at_s += tick_s) {
+        double x = 100 * at_s / range_s;
+        svg_line(page->out, "grid", x, top, x, bottom);
+        svg_label(page->out, "tick", x, bottom + BELOW,
+                  at_s == 0 ? "start"
+                  : x > 96  ? "end"
+                            : "middle",
+                  "%s", page_time(page, at_s));
+    }
+}
+
+static void add_head(const struct page *page)
+{
+    struct text *out = page->out;
+    text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "style-src 'unsafe-inline'; img-src data:\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                  "<link rel=\"icon\" href=\"data:,\">\n"
+                  "<meta name=\"generator\" content=\"foretrain " FT_VERSION "\">\n<title>");
+    html_format(out, "%s: forecast", page->run->job->name);
+    text_add(out, "</title>\n<style>\n");
+    page_style(out);
+    text_add(out, "</style>\n</head>\n<body>\n");
+}
+
+/* What is hatched: waiting, and what is not known. */
+static void add_patterns(struct text *out)
+{
+    static const char *const name[] = {"hatch", "blank"};
+    text_add(out, "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"defs\"><defs>");
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        text_format(out,
+                    "<pattern id=\"%s\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+                    "patternTransform=\"rotate(45)\"><rect class=\"%s0\" width=\"6\" height=\"6\"/>"
+                    "<rect class=\"%s1\" width=\"%d\" height=\"6\"/></pattern>",
+                    name[i], name[i], name[i], i == 0 ? 2 : 1);
+    text_add(out, "</defs></svg>\n");
+}
+
+static void add_footer(struct text *out)
+{
+    text_add(out, "<footer><p>Written by foretrain " FT_VERSION
+                  ". This page is one file: it loads nothing and runs nothing.</p></footer>\n"
+                  "</main>\n</body>\n</html>\n");
+}
+
+void report_run_html(const struct run_report *run, struct text *out)
+{
+    struct arena arena = {0};
+    struct page page = {run, &arena, out};
+    add_head(&page);
+    add_patterns(out);
+    text_add(out, "<main>\n");
+    page_forecast(&page);
+    page_truth(&page);
+    page_step(&page);
+    page_timeline(&page);
+    page_network(&page);
+    page_scaling(&page);
+    page_samples(&page);
+    page_model(&page);
+    page_assumptions(&page);
+    page_again(&page);
+    add_footer(out);
+    arena_free(&arena);
+}
