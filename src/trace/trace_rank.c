@@ -205,8 +205,8 @@ static void judge(struct reading *r)
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
         size_t n_such = count_verdict(r, (enum trace_verdict)v);
         if (n_such > 0)
-            note(r, "%zu of %zu steps left out (%s): %s", n_such, n,
-                 step_numbers(r, (enum trace_verdict)v), trace_verdict_text((enum trace_verdict)v));
+            note(r, "%zu of %zu steps left out, %s: %s", n_such, n,
+                 trace_verdict_text((enum trace_verdict)v), step_numbers(r, (enum trace_verdict)v));
     }
 }
 
