@@ -64,6 +64,7 @@ static const struct unit table[] = {
     {"min", DIMENSION_TIME, 60},
     {"h", DIMENSION_TIME, 3600},
     {"d", DIMENSION_TIME, 86400},
+    {"%", DIMENSION_SHARE, 1e-2L},
 };
 enum { N_UNITS = sizeof table / sizeof *table };
 
@@ -73,6 +74,7 @@ const char *units_example(enum dimension dimension)
         [DIMENSION_BYTES] = "a size such as \"1 GB\"",
         [DIMENSION_BANDWIDTH] = "a rate such as \"25 Gbit/s\"",
         [DIMENSION_TIME] = "a time such as \"10 us\"",
+        [DIMENSION_SHARE] = "a share such as \"10 %\"",
     };
     return example[dimension];
 }
@@ -179,6 +181,7 @@ char *units_format(double value, enum dimension dimension, char *text)
                                         {0, 1, "bit/s"}};
     static const struct scale time[] = {
         {1, 1, "s"}, {1e-3, 1e-3, "ms"}, {1e-6, 1e-6, "us"}, {0, 1e-9, "ns"}};
+    static const struct scale share[] = {{0, 1e-2, "%"}};
     if (value == 0 && dimension == DIMENSION_TIME) {
         snprintf(text, UNITS_TEXT_SIZE, "0 s");
         return text;
@@ -190,6 +193,8 @@ char *units_format(double value, enum dimension dimension, char *text)
         return format_scaled(value * 8, rate, text);
     case DIMENSION_TIME:
         return format_scaled(value, time, text);
+    case DIMENSION_SHARE:
+        return format_scaled(value, share, text);
     }
     return text;
 }

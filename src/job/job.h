@@ -55,10 +55,10 @@ struct job_data {
 struct job_training {
     double epochs; /* whole number >= 1 */
     enum ft_collective_kind collective;
-    int first, last; /* counted window, from 1, both included */
-    int n_profiled;  /* iterations under the profiler after the window */
+    int first, last;                   /* counted window, from 1, both included */
+    int n_profiled;                    /* iterations under the profiler after the window */
     double evaluation_s, checkpoint_s; /* of each epoch; 0: not given */
-    bool drops_last; /* last_batch: drop, the samples that do not fill a step */
+    bool drops_last;                   /* last_batch: drop, the samples that do not fill a step */
 };
 
 /* What all devices load their training data from. */
@@ -91,6 +91,8 @@ struct job_device_type {
     int64_t count;      /* n_t */
     struct amount data; /* D_t, AMOUNT_NONE: not given (then proportional to batch) */
     int64_t batch;      /* b_t, samples */
+    int64_t *batches;   /* [n_batches], those that are measured; none: `batch` */
+    size_t n_batches;
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
     size_t n_hosts;
@@ -99,10 +101,12 @@ struct job_device_type {
                                         first of `host` */
     size_t n_subsystem_hosts;
     bool allow_full;
-    const char *device;  /* torch device kind: "cpu", "cuda" (hip too), "mlu", "npu", "xpu" */
-    const char *backend; /* "gloo", "nccl", ...; never NULL: by device where not given */
-    const char *python;  /* or NULL */
-    const char *profile; /* path of a profile given instead of measured, or NULL */
+    const char *device;   /* torch device kind: "cpu", "cuda" (hip too), "mlu", "npu", "xpu" */
+    const char *backend;  /* "gloo", "nccl", ...; never NULL: by device where not given */
+    const char *python;   /* or NULL */
+    const char **profile; /* [n_profiles], paths of profiles given instead of measured, each of
+                             another batch; or NULL */
+    size_t n_profiles;
     const char *
         *cpus; /* [n_cpus] CPU lists ("0", "2-3"), rank r of the sub-system uses [r % n_cpus] */
     size_t n_cpus;
@@ -123,6 +127,8 @@ struct job_link {
     bool directed;          /* from/to instead of between */
     double bandwidth_Bps;   /* 0: nccl_tests says it */
     double latency_s;       /* 0: not given */
+    double both_ways_Bps;   /* of the two directions together; 0: they do not share */
+    double spread;          /* relative deviation of its rate from time to time; 0: not given */
     const char *nccl_tests; /* file with a table of all_reduce_perf, or NULL */
     struct place place;
 };

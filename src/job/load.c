@@ -137,6 +137,11 @@ static void check_one_ring(struct reading *r, const struct node *root, const str
     if (node && job->one_ring && job->subsystems != SUBSYSTEMS_TOGETHER)
         reading_refuse(r, node, "add 'subsystems: together'",
                        "one_ring joins sub-systems that train together");
+    for (int t = 0; node && job->one_ring && t < job->n_types; t++) {
+        if (job->type[t].n_batches)
+            reading_refuse(r, node, NULL, "one_ring has no room for the batches of '%s'",
+                           job->type[t].name);
+    }
 }
 
 /* Sub-systems tell each other that they are ready through the worker. */

@@ -169,9 +169,11 @@ static const char *hint_for_hosts(enum launcher_kind kind)
 static void check_type(struct check *c, const struct job_device_type *type)
 {
     struct error e = {0};
+    for (size_t i = 0; i < type->n_profiles; i++)
+        check_file(c, &type->profile_place, type->profile[i], "the profile");
     if (type->profile)
-        check_file(c, &type->profile_place, type->profile, "the profile");
-    else if (type->n_hosts + type->n_subsystem_hosts == 0) {
+        return;
+    if (type->n_hosts + type->n_subsystem_hosts == 0) {
         error_at(&e, &type->place,
                  "device type '%s' has no hosts to be measured on, and no profile", type->name);
         note(c, &e, hint_for_hosts(c->job->launcher.kind));

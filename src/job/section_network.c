@@ -34,6 +34,8 @@ static const struct field link_field[] = {
     {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), false},
     {"latency", field_latency, offsetof(struct draft, link.latency_s), false},
     {"nccl_tests", field_text, offsetof(struct draft, link.nccl_tests), false},
+    {"both_ways", field_bandwidth, offsetof(struct draft, link.both_ways_Bps), false},
+    {"spread", field_share, offsetof(struct draft, link.spread), false},
     {"where", read_where, offsetof(struct draft, link.where), false},
 };
 
@@ -133,6 +135,24 @@ static void add_link(struct reading *r, const struct node *node, const struct jo
     job->link[job->n_links++] = *link;
 }
 
+/* One direction alone cannot have more than both together. */
+static bool check_both_ways(struct reading *r, const struct node *node, const struct job_link *link)
+{
+    const struct node *value = node_find(node, "both_ways");
+    if (link->nccl_tests && (value || link->spread > 0))
+        reading_refuse(r, value ? value : node_find(node, "spread"), NULL,
+                       "both_ways and spread go with 'bandwidth', not with 'nccl_tests'");
+    else if (value && link->directed)
+        reading_refuse(r, value, NULL, "both_ways is for links 'between' two types");
+    else if (link->both_ways_Bps > 0 && link->both_ways_Bps < link->bandwidth_Bps)
+        reading_refuse(r, value, NULL,
+                       "both_ways must be at least the bandwidth of one way (got %s)",
+                       node_found(r, value));
+    else
+        return true;
+    return false;
+}
+
 static void read_link(struct reading *r, const struct node *node, struct job *job)
 {
     struct draft draft = {0};
@@ -141,7 +161,8 @@ static void read_link(struct reading *r, const struct node *node, struct job *jo
     draft.link.place = reading_place(r, node->line, node->column);
     bool has_ends = read_ends(r, node, &draft, job, &draft.link);
     bool has_rate = section_has_rate(r, node);
-    if (has_ends && has_rate && (draft.link.bandwidth_Bps > 0 || draft.link.nccl_tests))
+    if (has_ends && has_rate && (draft.link.bandwidth_Bps > 0 || draft.link.nccl_tests) &&
+        check_both_ways(r, node, &draft.link))
         add_link(r, node, &draft.link, job);
 }
 

@@ -39,6 +39,7 @@ const char job_template[] =
     "    data: 1 GB                # training data of one device; leave out: in proportion to "
     "batch\n"
     "    subsystem: {devices: 2, hosts: \"localhost:2\"}   # what is measured\n"
+    "    # batches: [32, 64, 128] # what is measured, to forecast any batch\n"
     "    # hosts: \"10.0.1.[1-8]\"   # the full system's hosts, where they exist\n"
     "    # device: cuda            # cpu, cuda, hip, mlu, npu, xpu\n"
     "    # backend: nccl           # gloo, nccl, cncl, hccl, xccl, mpi\n"

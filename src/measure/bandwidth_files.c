@@ -253,11 +253,19 @@ static bool read_one(struct arena *arena, struct source *source, struct network 
                : read_all(arena, source, 1, network, e);
 }
 
-bool bandwidth_file_read(struct arena *arena, const char *path, struct network *network,
-                         struct error *e)
+static bool read_sources(struct arena *arena, struct source *source, size_t n,
+                         struct network *network, struct error *e)
 {
-    struct source source = {.path = path};
-    return read_one(arena, &source, network, e);
+    return n == 1 ? read_one(arena, source, network, e) : read_all(arena, source, n, network, e);
+}
+
+bool bandwidth_paths_read(struct arena *arena, const char *const *path, size_t n,
+                          struct network *network, struct error *e)
+{
+    struct source *source = ARENA_ARRAY(arena, n, struct source);
+    for (size_t i = 0; i < n; i++)
+        source[i].path = path[i];
+    return read_sources(arena, source, n, network, e);
 }
 
 bool bandwidth_files_read(struct arena *arena, const struct job *job, struct network *network,
@@ -269,6 +277,5 @@ bool bandwidth_files_read(struct arena *arena, const struct job *job, struct net
         source[i] = (struct source){
             .path = job_path(arena, job, file->path), .from = file->from, .to = file->to};
     }
-    return job->n_network_files == 1 ? read_one(arena, source, network, e)
-                                     : read_all(arena, source, job->n_network_files, network, e);
+    return read_sources(arena, source, job->n_network_files, network, e);
 }

@@ -81,11 +81,12 @@ static void examine_given(struct examination *x)
     if (job->network_file || job->n_links)
         add(x, NULL, "network", DOCTOR_OK, "given in the job");
     for (int t = 0; t < job->n_types; t++) {
-        if (job->type[t].profile)
+        const struct job_device_type *type = &job->type[t];
+        for (size_t i = 0; i < type->n_profiles; i++)
             doctor_add(x->arena, &x->result->checks,
                        (struct doctor_check){
-                           NULL, job->type[t].name, "profile",
-                           arena_format(x->arena, "given: %s; not measured", job->type[t].profile),
+                           NULL, type->name, "profile",
+                           arena_format(x->arena, "given: %s; not measured", type->profile[i]),
                            DOCTOR_OK});
     }
 }

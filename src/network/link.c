@@ -3,7 +3,8 @@
  * looked up once for each device, so that a ring costs O(N), and nothing at all on names where
  * there is no matrix.
  */
-#include "network/network.h"
+#include "network/both_ways.h"
+#include "network/slowest_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,8 +113,11 @@ static bool in_classes(const struct network *network, const struct job *job, con
         return false;
     if (class->nccl_tests)
         return network && network_table(network, class->nccl_tests, link);
-    *link = (struct link){
-        .bandwidth_Bps = class->bandwidth_Bps, .latency_s = class->latency_s, .source = LINK_GIVEN};
+    *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
+                          .latency_s = class->latency_s,
+                          .both_ways_Bps = class->both_ways_Bps,
+                          .spread = class->spread,
+                          .source = LINK_GIVEN};
     return true;
 }
 
@@ -280,6 +284,34 @@ bool network_pairs(const struct network *network, const struct job *job,
     return ok;
 }
 
+/* What depends on all links of a ring together; `host[n]` as of both_ways_share. */
+static void settle_ring(const char *const *host, size_t n, struct link *link)
+{
+    both_ways_share(host, n, link);
+    slowest_link_expect(link, n);
+}
+
+static bool depend_on_ring(const struct link *link, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (link[i].both_ways_Bps > 0 || link[i].spread > 0)
+            return true;
+    }
+    return false;
+}
+
+static void settle_whole(const struct job *job, struct link *link)
+{
+    size_t n = job->n_devices;
+    if (!depend_on_ring(link, n))
+        return;
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = job_device_host(job, job_ring_device(job, i), NULL);
+    settle_ring(host, n, link);
+    free(host);
+}
+
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e)
 {
@@ -295,6 +327,8 @@ bool network_ring(const struct network *network, const struct job *job, struct l
     bool ok = network_pairs(network, job, pair, n, link, e);
     for (size_t i = 0; ok && i < n; i++)
         leave_to_ring(&link[i]);
+    if (ok)
+        settle_whole(job, link);
     free(pair);
     return ok;
 }
@@ -371,6 +405,11 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
+    const char **host = memory_resize(NULL, n, sizeof *host);
+    for (size_t i = 0; i < n; i++)
+        host[i] = end[i].host;
+    settle_ring(host, n, link);
+    free(host);
     return true;
 }
 

@@ -27,9 +27,11 @@ const char *link_source_name(enum link_source source);
 struct link {
     double bandwidth_Bps; /* alone on the network; in a ring, what its ring leaves of it */
     double latency_s;
-    double together_Bps; /* while all links of the full ring were busy; 0: not measured */
+    double both_ways_Bps; /* that its two directions share; 0: they do not */
+    double spread;        /* relative deviation of its rate from time to time */
     const struct link_curve
-        *curve; /* by size of the message; NULL: latency_s + size/bandwidth_Bps */
+        *curve;          /* by size of the message; NULL: latency_s + size/bandwidth_Bps */
+    double together_Bps; /* while all links of the full ring were busy; 0: not measured */
     enum link_source source;
     bool at_least; /* measured with a CPU that was the limit: the link may be faster */
     bool shared;   /* in a ring: bandwidth_Bps is together_Bps, another link takes the rest */
@@ -132,7 +134,8 @@ bool network_pairs(const struct network *network, const struct job *job,
 /*
  * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices); a ring of one has no
  * link, link[0] is LINK_UNKNOWN. Where a link is shared, its bandwidth is what the ring leaves. All
- * missing neighbours are reported together, by class. O(n_devices).
+ * missing neighbours are reported together, by class. O(n_devices), O(n log n) where directions
+ * share.
  */
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e);

@@ -44,8 +44,9 @@ struct timeline_forecast {
 struct type_forecast {
     const char *name;
     int64_t count;
-    bool assumed; /* its profile was not measured */
-    double batch; /* samples per device and step: batch times micro-batches */
+    bool assumed;                /* its profile was not measured */
+    const struct batch_fit *fit; /* of its times to other batches; NULL: measured with this one */
+    double batch;                /* samples per device and step: batch times micro-batches */
     double load_s, forward_s, unsynced_s,
         first_backward_s; /* L; F without unsynced backward; accumulation's backward; B1 */
     /* For the timeline; known where that is: */

@@ -127,6 +127,7 @@ bool forecast_stages(const struct job *job, int type, const struct profile *prof
     out->name = job->type[type].name;
     out->count = job->type[type].count;
     out->assumed = profile->assumed;
+    out->fit = profile->fit;
     out->batch = profile->batch * profile->micro_batches;
     out->load_s = load_time(profile);
     out->forward_s = mean_of(profile, STAGE_FORWARD);

@@ -89,8 +89,11 @@ struct profile_unknown {
     const char *what, *why;
 };
 
+struct batch_fit; /* predict/batch_fit.h */
+
 struct profile {
-    const char *file; /* where it was read from, for messages */
+    const char *file;            /* where it was read from, for messages */
+    const struct batch_fit *fit; /* of its times to other batches; NULL: of this batch */
     const char *device_type;
     bool assumed;        /* basis: "assumed": numbers that nobody measured */
     const char *note;    /* or NULL */

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "predict/batch_fit.h"
 #include "report/json_values.h"
 #include "report/report.h"
 
@@ -66,6 +67,17 @@ static json_t *timeline_type_json(const struct type_forecast *type)
     return object;
 }
 
+static json_t *batch_fit_json(const struct batch_fit *fit)
+{
+    json_t *object = json_object(), *batches = json_array();
+    for (size_t i = 0; i < fit->n; i++)
+        json_array_append_new(batches, json_real(fit->batch[i]));
+    json_put(object, "batches", batches);
+    json_put(object, "extrapolated", json_boolean(fit->extrapolated));
+    json_put(object, "relative_error", fit->error_known ? json_real(fit->error) : json_null());
+    return object;
+}
+
 static json_t *type_json(const struct forecast *f, const struct type_forecast *type)
 {
     json_t *object = json_object();
@@ -73,6 +85,7 @@ static json_t *type_json(const struct forecast *f, const struct type_forecast *t
     json_put_count(object, "count", (double)type->count);
     json_put(object, "assumed", json_boolean(type->assumed));
     json_put_real(object, "batch_samples", type->batch);
+    json_put(object, "batch_fit", type->fit ? batch_fit_json(type->fit) : json_null());
     json_put_real(object, "load_s", type->load_s);
     json_put(object, "loading_in_step", json_boolean(type->loading_in_step));
     json_put_real(object, "forward_s", type->forward_s);

@@ -71,6 +71,7 @@ static void documented_defaults_hold(void **state)
     assert_string_equal(job->type[0].backend, "gloo");
     assert_null(job->type[0].python);
     assert_null(job->type[0].profile);
+    assert_int_equal(job->type[0].n_profiles, 0);
     assert_int_equal(job->type[0].n_hosts, 0);
     assert_int_equal(job->n_links, 0);
     assert_null(job->network_file);
@@ -150,7 +151,8 @@ static void every_key_arrives(void **state)
     assert_int_equal(a->place.line, 9);
     assert_int_equal(a->place.column, 3);
     assert_true(b->data.value == 20000 && b->data.unit == AMOUNT_SAMPLES);
-    assert_string_equal(b->profile, "old.json");
+    assert_int_equal(b->n_profiles, 1);
+    assert_string_equal(b->profile[0], "old.json");
     assert_int_equal(b->subsystem_devices, 4);
     assert_int_equal(b->n_subsystem_hosts, 1);
     assert_string_equal(job->network_file, "bandwidth.csv");

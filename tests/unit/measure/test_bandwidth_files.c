@@ -189,7 +189,7 @@ static void a_tables_hosts_are_its_links(void **state)
     assert_true(path_absolute(
         &f->arena, path_join(&f->arena, samples(f, "nccltests"), "pkb_nccl_2node_K80_ethernet.txt"),
         &path, &f->e));
-    if (!bandwidth_file_read(&f->arena, path, &f->network, &f->e))
+    if (!bandwidth_paths_read(&f->arena, (const char *[]){path}, 1, &f->network, &f->e))
         fail_msg("%s", f->e.text);
     assert_int_equal(f->network.n, 2);
     assert_true(fabs(between(f, "pkb-2b6a393d-2", "pkb-2b6a393d-3")->bandwidth_Bps - 0.609e9) <
@@ -198,7 +198,7 @@ static void a_tables_hosts_are_its_links(void **state)
     assert_true(path_absolute(&f->arena,
                               path_join(&f->arena, samples(f, "nccltests"), "aws_allreduce_0.txt"),
                               &path, &f->e));
-    assert_false(bandwidth_file_read(&f->arena, path, &f->network, &f->e));
+    assert_false(bandwidth_paths_read(&f->arena, (const char *[]){path}, 1, &f->network, &f->e));
     assert_says(f, "does not list the hosts of its 16 ranks (627 Gbit/s a link)");
 }
 

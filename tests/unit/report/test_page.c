@@ -214,7 +214,8 @@ static void be_hostile(struct paged *p, const char *name)
     for (size_t i = 0; i < p->map.n; i++)
         p->map.name[i] = name;
     c->job.name = c->forecast.name = c->forecast.deciding_device = c->forecast.deciding_next = name;
-    c->forecast.warning = &name;
+    c->forecast.warning = ARENA_ARRAY(&c->arena, 1, const char *);
+    c->forecast.warning[0] = name;
     c->forecast.n_warnings = 1;
     c->forecast.type[0].self_known = false;
     c->forecast.type[0].self_why_not = name;
