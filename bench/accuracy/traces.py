@@ -19,6 +19,7 @@ import tempfile
 Own = collections.namedtuple("Own", "name n traced steps rate_Bps own_s forecast_s replayed_s closed_s model")
 Mixed = collections.namedtuple("Mixed", "traces system truth_s forecast_s closed_s model")
 
+EIGHT_RANKS = "param_dlrm_8ranks_V100_kineto.tar.gz"
 MATRIX_NAMES = ("h0", "h1", "h2", "h3")
 HOSTS = {"A2B2": (0, 1, 2, 3), "A2B1": (0, 1, 2), "A1B1": (0, 2)}  # of the full systems, by rank
 SUBSYSTEM_HOSTS = {"A": (0, 1), "B": (2, 3)}
@@ -66,6 +67,18 @@ def consistency(foretrain, name, traces, options=()):
                own["forecast_s"] if own["known"] else None, made["closed_form"]["step_s"], made["model"])
 
 
+def unpack(archive, folder):
+    """The traces in a tar file, by name."""
+    paths = []
+    with tarfile.open(archive) as tar:
+        for member in tar.getmembers():
+            if member.isfile() and member.name.endswith(".json"):
+                paths.append(f"{folder}/{os.path.basename(member.name)}")
+                with open(paths[-1], "wb") as file:
+                    file.write(tar.extractfile(member).read())
+    return sorted(paths)
+
+
 def consistency_rows(foretrain, kineto):
     made = f"{kineto}/made-here"
     yield consistency(foretrain, "2 x A100, ResNet-50, NCCL, torch 2.4",
@@ -73,9 +86,7 @@ def consistency_rows(foretrain, kineto):
     yield consistency(foretrain, "2 x V100, DLRM, NCCL, torch 1.13", [f"{kineto}/hta_dlrm_rank1_of_2_V100_2022.json.gz"])
     yield consistency(foretrain, "300 CPUs, gloo, torch 2.4", [f"{kineto}/hta_cpu_only_full_gloo_rank34.json.gz"])
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(f"{kineto}/param_dlrm_8ranks_V100_kineto.tar.gz") as tar:
-            tar.extractall(folder, filter="data")
-        yield consistency(foretrain, "8 x V100, DLRM, NCCL, torch 2.1", sorted(glob.glob(f"{folder}/*/*.json")))
+        yield consistency(foretrain, "8 x V100, DLRM, NCCL, torch 2.1", unpack(f"{kineto}/{EIGHT_RANKS}", folder))
     for name in ("mlp2_torch2.6_shapes", "resnet18x2_torch2.6_shapes_loader"):
         yield consistency(foretrain, f"2 CPUs, gloo, {name}", sorted(glob.glob(f"{made}/{name}/rank?.pt.trace.json*")))
     for era in ("het_torch1.13_legacy", "het_torch2.6_kineto"):

@@ -3,11 +3,14 @@
 
 import glob
 import os
-import tarfile
+import sys
 import tempfile
 import unittest
 
-from samples import KINETO, import_profile, run, skip_unless_there
+from samples import KINETO, ROOT, import_profile, run, skip_unless_there
+
+sys.path.insert(0, f"{ROOT}/bench/accuracy")
+import traces  # noqa: E402  pylint: disable=wrong-import-position
 
 RESNET_BYTES = [8196000, 31502336, 26255360, 26550272, 9724160]
 
@@ -131,9 +134,7 @@ class AllRanks(unittest.TestCase):
 
     def test_transfer_is_the_least_over_ranks(self):
         with tempfile.TemporaryDirectory() as folder:
-            with tarfile.open(f"{KINETO}/param_dlrm_8ranks_V100_kineto.tar.gz") as tar:
-                tar.extractall(folder, filter="data")
-            profile = import_profile(sorted(glob.glob(f"{folder}/*/*.json"), reverse=True))
+            profile = import_profile(reversed(traces.unpack(f"{KINETO}/{traces.EIGHT_RANKS}", folder)))
         self.assertEqual(profile["subsystem"]["n"], 8)
         self.assertEqual(profile["all_reduce"]["gradient_bytes"], 2485252)
         rank5 = [bucket["span_s"]["samples"][5] for bucket in profile["buckets"]]
@@ -144,15 +145,15 @@ class AllRanks(unittest.TestCase):
         self.assertTrue(any(each["op"] == "all_to_all" and "transfer_s" in each for each in profile["collectives"]))
 
     def test_a_lost_all_reduce_leaves_its_step_out_in_all_ranks(self):
-        traces = [f"made-here/het_torch1.13_legacy/full_A2B2/rank{rank}.pt.trace.json" for rank in range(4)]
-        profile = import_profile(traces, "--grad-bytes", "4000000 B,12001088 B")
+        files = [f"made-here/het_torch1.13_legacy/full_A2B2/rank{rank}.pt.trace.json" for rank in range(4)]
+        profile = import_profile(files, "--grad-bytes", "4000000 B,12001088 B")
         self.assertEqual((profile["stages"]["step_s"]["n"], profile["window"]["left_out"]), (8, 1))
         self.assertTrue(any("rank1.pt.trace.json: 1 of 3 steps left out" in note for note in profile["notes"]))
         self.assertEqual(profile["all_reduce"]["gradient_bytes"], 16001088)
 
     def test_bytes_that_one_step_lacks_come_from_the_others(self):
-        traces = [f"made-here/het_torch2.6_kineto/sub_B2_500m_200m/rank{rank}.pt.trace.json.gz" for rank in range(2)]
-        profile = import_profile(traces)
+        files = [f"made-here/het_torch2.6_kineto/sub_B2_500m_200m/rank{rank}.pt.trace.json.gz" for rank in range(2)]
+        profile = import_profile(files)
         self.assertEqual([bucket["bytes"] for bucket in profile["buckets"]], [16001088])
         self.assertEqual(profile["buckets"][0]["done_s"]["n"], 6)
 
