@@ -145,8 +145,8 @@ static double last_done_s(const struct record_iteration *it)
     return last_s;
 }
 
-/* With the all-reduces, but not what is done behind the last of them: copying buckets back waits for
- * it, and counts with the rest. */
+/* With the all-reduces, but not what is done behind the last of them: copying buckets back waits
+ * for it, and counts with the rest. */
 static double backward_s(const struct record_iteration *it, struct trace_window backward)
 {
     const double *time_s = it->time_s;
