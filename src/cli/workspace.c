@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "measure/bandwidth_files.h"
 #include "measure/measure.h"
+#include "predict/accumulate.h"
 #include "predict/batch_fit.h"
 #include "report/report.h"
 
@@ -204,7 +205,7 @@ static bool is_measured(struct workspace *w, const struct job_device_type *type,
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
+/* Of several batches, the profile of the job's; with the job's micro-batches. */
 static bool read_profiles(struct workspace *w, const struct job_device_type *type,
                           const char *const *path, size_t n, struct profile *profile,
                           struct error *e)
@@ -215,8 +216,12 @@ static bool read_profiles(struct workspace *w, const struct job_device_type *typ
         if (!profile_read(&w->arena, path[i], &each[i], e))
             return false;
     }
-    *profile = each[0];
-    return n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e);
+    struct profile at_batch = each[0];
+    if (n > 1 && !batch_profile(&w->arena, each, n, (double)type->batch, &at_batch, &fit, e))
+        return false;
+    double micro_batches =
+        type->micro_batches ? (double)type->micro_batches : at_batch.micro_batches;
+    return accumulate_profile(&w->arena, &at_batch, micro_batches, profile, e);
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)

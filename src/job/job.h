@@ -93,6 +93,7 @@ struct job_device_type {
     int64_t batch;      /* b_t, samples */
     int64_t *batches;   /* [n_batches], those that are measured; none: `batch` */
     size_t n_batches;
+    int64_t micro_batches; /* of a step, to be forecast; 0: as measured */
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
     size_t n_hosts;

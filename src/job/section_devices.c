@@ -184,6 +184,7 @@ static const struct field type_field[] = {
     {"data", field_amount, offsetof(struct draft, type.data), false},
     {"batch", field_count, offsetof(struct draft, type.batch), true},
     {"batches", read_batches, 0, false},
+    {"micro_batches", field_count, offsetof(struct draft, type.micro_batches), false},
     {"hosts", host_list_read, offsetof(struct draft, hosts), false},
     {"subsystem", read_subsystem, 0, false},
     {"allow_full", field_bool, offsetof(struct draft, type.allow_full), false},
