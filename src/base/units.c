@@ -69,6 +69,7 @@ static const struct unit table[] = {
     {"/ h", DIMENSION_PRICE, 1 / 3600.0L},
     {"/d", DIMENSION_PRICE, 1 / 86400.0L},
     {"/ d", DIMENSION_PRICE, 1 / 86400.0L},
+    {"%", DIMENSION_SHARE, 1e-2L},
 };
 enum { N_UNITS = sizeof table / sizeof *table };
 
@@ -79,6 +80,7 @@ const char *units_example(enum dimension dimension)
         [DIMENSION_BANDWIDTH] = "a rate such as \"25 Gbit/s\"",
         [DIMENSION_TIME] = "a time such as \"10 us\"",
         [DIMENSION_PRICE] = "a price such as \"2.5/h\"",
+        [DIMENSION_SHARE] = "a share such as \"10 %\"",
     };
     return example[dimension];
 }
@@ -185,6 +187,7 @@ char *units_format(double value, enum dimension dimension, char *text)
                                         {0, 1, "bit/s"}};
     static const struct scale time[] = {
         {1, 1, "s"}, {1e-3, 1e-3, "ms"}, {1e-6, 1e-6, "us"}, {0, 1e-9, "ns"}};
+    static const struct scale share[] = {{0, 1e-2, "%"}};
     if (value == 0 && dimension == DIMENSION_TIME) {
         snprintf(text, UNITS_TEXT_SIZE, "0 s");
         return text;
@@ -199,6 +202,8 @@ char *units_format(double value, enum dimension dimension, char *text)
     case DIMENSION_PRICE:
         snprintf(text, UNITS_TEXT_SIZE, "%.6g/h", value * 3600);
         return text;
+    case DIMENSION_SHARE:
+        return format_scaled(value, share, text);
     }
     return text;
 }

@@ -65,6 +65,21 @@ static bool measure_smaller_network(struct validate *v, struct error *e)
     return ok;
 }
 
+/* Of all of a type's profiles: a fitted one follows from each. */
+static bool hash_profiles(struct validate *v, size_t t, const char **hashes, struct error *e)
+{
+    size_t n = 0;
+    const char **path = workspace_profile_paths(v->w, v->system.type[t], &n);
+    *hashes = "";
+    for (size_t i = 0; i < n; i++) {
+        char hash[FILE_HASH_SIZE];
+        if (!file_hash(path[i], hash, e))
+            return false;
+        *hashes = arena_format(&v->w->arena, "%s%s%s", *hashes, i ? " " : "", hash);
+    }
+    return true;
+}
+
 static bool read_profiles(struct validate *v, struct error *e)
 {
     struct arena *arena = &v->w->arena;
@@ -72,12 +87,10 @@ static bool read_profiles(struct validate *v, struct error *e)
     v->profile = ARENA_ARRAY(arena, n, struct profile);
     v->input = ARENA_ARRAY(arena, n, struct profile_input);
     for (size_t t = 0; t < n; t++) {
-        char hash[FILE_HASH_SIZE];
         if (!workspace_profile(v->w, v->system.type[t], &v->profile[t], e) ||
-            !file_hash(v->profile[t].file, hash, e))
+            !hash_profiles(v, t, &v->input[t].value, e))
             return false;
         v->input[t].key = arena_format(arena, "profile of %s", v->system.job.type[t].name);
-        v->input[t].value = arena_copy(arena, hash);
     }
     return true;
 }

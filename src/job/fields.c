@@ -317,6 +317,18 @@ void field_price(struct reading *r, const struct node *node, void *out)
         *(struct price *)out = (struct price){true, per_s};
 }
 
+void field_share(struct reading *r, const struct node *node, void *out)
+{
+    double share = 0;
+    if (!read_quantity(r, node, DIMENSION_SHARE, &share))
+        return;
+    if (share < 0 || share >= 1)
+        reading_refuse(r, node, NULL, "%s must be from 0 to below 100 %% (got %s)", node->name,
+                       node_found(r, node));
+    else
+        *(double *)out = share;
+}
+
 /* "20000 samples": the digits before the word, or 0 where the text is no number of samples. */
 static size_t samples_digits(const char *text)
 {

@@ -81,11 +81,12 @@ static void examine_given(struct examination *x)
     if (job->network_file || job->n_links)
         add(x, NULL, "network", DOCTOR_OK, "given in the job");
     for (int t = 0; t < job->n_types; t++) {
-        if (job->type[t].profile)
+        const struct job_device_type *type = &job->type[t];
+        for (size_t i = 0; i < type->n_profiles; i++)
             doctor_add(x->arena, &x->result->checks,
                        (struct doctor_check){
-                           NULL, job->type[t].name, "profile",
-                           arena_format(x->arena, "given: %s; not measured", job->type[t].profile),
+                           NULL, type->name, "profile",
+                           arena_format(x->arena, "given: %s; not measured", type->profile[i]),
                            DOCTOR_OK});
     }
 }
@@ -97,7 +98,11 @@ static void examine_here(struct examination *x, const char *run_folder)
         add(x, NULL, "job", DOCTOR_OK, "all that it names is there");
     else
         add_error(x, "job", &e);
-    if (file_exists(path_join(x->arena, x->worker, "hook/sitecustomize.py")))
+    if (x->job->model.kind == MODEL_COMMAND)
+        add(x, NULL, "command", DOCTOR_OK,
+            "whether it finds what it needs, and writes the records that docs/formats.md asks for, "
+            "shows when it runs");
+    else if (file_exists(path_join(x->arena, x->worker, "hook/sitecustomize.py")))
         add(x, NULL, "worker", DOCTOR_OK, x->worker);
     else
         add(x, NULL, "worker", DOCTOR_FAIL,

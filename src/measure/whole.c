@@ -51,6 +51,8 @@ bool whole_job(struct arena *arena, const struct job *system, const double *samp
         type->n_subsystem_hosts = 0;
         type->allow_full = true;
         type->profile = NULL;
+        type->n_profiles = 0;
+        type->n_batches = 0;
         type->data = limit(type->data, sample_bytes[t], samples_needed(system));
     }
     *whole = made;

@@ -28,7 +28,7 @@ struct what_if {
     const char *why_not;       /* the timeline is not that model, though asked for; or NULL */
     bool counts_vary;          /* rings are type by type over `classes`; else the job's own */
     struct class_links classes;
-    bool *within; /* [n_devices], positions of the job's ring whose link stays on one host */
+    bool *within; /* [base.n_hops], which of the job's links stay on one host */
     struct ring_buckets buckets;
     struct type_at_batch **type; /* [n_types], lists */
 };

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -111,6 +112,104 @@ static void the_rings_own_order_decides_which_links_count(void **state)
     struct link link;
     assert_true(network_link(&lab.network, &lab.job, 2, 1, &link, &lab.e));
     assert_true(link.bandwidth_Bps == 32e6);
+    finish(&lab);
+}
+
+#define SHARED_LINKS                                                                               \
+    "network:\n"                                                                                   \
+    "  links:\n"                                                                                   \
+    "    - {between: [a, a], bandwidth: 10 MB/s, both_ways: 12 MB/s}\n"                            \
+    "    - {between: [a, a], bandwidth: 90 MB/s, where: within-host}\n"
+
+static void two_directions_between_two_hosts_share(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, "devices:\n  a: {count: 4, batch: 1, hosts: 'x:2, y:2'}\n" SHARED_LINKS, NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){90, 6, 90, 6}, 4);
+    assert_true(network_subsystem_ring(NULL, &lab.job, 0, lab.link));
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    finish(&lab);
+}
+
+static void around_three_hosts_every_link_is_used_one_way(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, "devices:\n  a: {count: 3, batch: 1, hosts: 'x, y, z'}\n" SHARED_LINKS, NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){10, 10, 10}, 3);
+    finish(&lab);
+}
+
+/* x to y twice, y to x twice: 12 MB/s for four links. */
+static void a_ring_that_crosses_twice_halves_it_again(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n  a: {count: 4, batch: 1, hosts: 'x:2, y:2'}\n" SHARED_LINKS
+          "ring: ['x:0', 'y:0', 'x:1', 'y:1']\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){3, 3, 3, 3}, 4);
+    finish(&lab);
+}
+
+static void two_devices_without_hosts_share_as_well(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n  a: {count: 2, batch: 1, allow_full: true}\n"
+          "network: {links: [{between: [a, a], bandwidth: 10 MB/s, both_ways: 12 MB/s}]}\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){6, 6}, 2);
+    finish(&lab);
+}
+
+/* Two alike: E[max] of two normals is 1/sqrt(pi); of three 3/(2 sqrt(pi)). */
+static void a_ring_waits_for_the_slowest_of_links_that_vary(void **state)
+{
+    (void)state;
+    static const char form[] = "devices:\n  a: {count: %d, batch: 1, allow_full: true}\n"
+                               "network: {links: [{between: [a, a], bandwidth: 10 MB/s, "
+                               "spread: 20 %%}]}\n";
+    static const double largest[] = {0, 0, 0.5641895835477563, 0.8462843753216345};
+    for (int n = 2; n <= 3; n++) {
+        struct lab lab;
+        char yaml[256];
+        snprintf(yaml, sizeof yaml, form, n);
+        start(&lab, yaml, NULL);
+        ring(&lab);
+        for (int i = 0; i < n; i++) {
+            double slower = 10e6 / lab.link[i].bandwidth_Bps;
+            if (!(fabs(slower - (1 + 0.2 * largest[n])) < 1e-6))
+                fail_msg("slower by %.9f", slower);
+        }
+        finish(&lab);
+    }
+}
+
+/* Beside a link that is always ten times slower what the others' rates do counts for nothing. */
+static void a_constant_slow_link_hides_how_others_vary(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n"
+          "  a: {count: 9, batch: 1}\n"
+          "  b: {count: 1, batch: 1, profile: b.json}\n"
+          "network:\n"
+          "  links:\n"
+          "    - {between: [a, a], bandwidth: 10 MB/s, spread: 20 %}\n"
+          "    - {between: [a, b], bandwidth: 1 MB/s}\n",
+          NULL);
+    ring(&lab);
+    for (size_t i = 0; i < 10; i++)
+        assert_true(fabs(lab.link[i].bandwidth_Bps - (i < 8 ? 10e6 : 1e6)) < 1);
     finish(&lab);
 }
 
@@ -249,6 +348,12 @@ int main(void)
         cmocka_unit_test(classes_by_type_and_host),
         cmocka_unit_test(the_matrix_goes_before_classes_and_device_names_before_hosts),
         cmocka_unit_test(the_rings_own_order_decides_which_links_count),
+        cmocka_unit_test(two_directions_between_two_hosts_share),
+        cmocka_unit_test(around_three_hosts_every_link_is_used_one_way),
+        cmocka_unit_test(a_ring_that_crosses_twice_halves_it_again),
+        cmocka_unit_test(two_devices_without_hosts_share_as_well),
+        cmocka_unit_test(a_ring_waits_for_the_slowest_of_links_that_vary),
+        cmocka_unit_test(a_constant_slow_link_hides_how_others_vary),
         cmocka_unit_test(a_ring_uses_what_it_leaves_of_a_shared_link),
         cmocka_unit_test(nothing_stands_in_for_a_link_that_failed),
         cmocka_unit_test(a_ring_of_one_has_no_link),
