@@ -84,12 +84,29 @@ static bool read_axes(struct sweeping *s, struct error *e)
     return true;
 }
 
+/* Of types whose batch varies, all that was measured. */
+static bool read_batches(struct sweeping *s, struct error *e)
+{
+    for (size_t a = 0; a < s->sweep.n_axes; a++) {
+        const struct quantity *q = &s->sweep.axis[a].quantity;
+        struct profile *profile = NULL;
+        size_t n = 0;
+        if (!quantity_is_batch(q))
+            continue;
+        if (!workspace_batches(&s->w, q->type[0], &profile, &n, e))
+            return false;
+        s->what_if.batches[q->type[0]] = (struct measured_batches){profile, n};
+    }
+    return true;
+}
+
 static bool start(struct sweeping *s, struct error *e)
 {
     char key[SWEEP_KEY_SIZE];
     if (!workspace_load(&s->w, e) ||
         !what_if_start(&s->w.arena, &s->w.job, s->w.profile, s->w.network, s->w.model,
-                       sweep_varies_counts(&s->sweep), &s->what_if, e))
+                       sweep_varies_counts(&s->sweep), &s->what_if, e) ||
+        !read_batches(s, e))
         return false;
     sweep_key(&s->what_if, &s->sweep, key);
     s->key = arena_copy(&s->w.arena, key);

@@ -204,29 +204,32 @@ static bool is_measured(struct workspace *w, const struct job_device_type *type,
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
-static bool read_profiles(struct workspace *w, const struct job_device_type *type,
-                          const char *const *path, size_t n, struct profile *profile,
-                          struct error *e)
+bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
+                       struct error *e)
 {
-    struct profile *each = ARENA_ARRAY(&w->arena, n, struct profile);
-    struct batch_fit fit;
-    for (size_t i = 0; i < n; i++) {
-        if (!profile_read(&w->arena, path[i], &each[i], e))
+    const char **path = workspace_profile_paths(w, t, n);
+    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
+    if (!is_measured(w, &w->job.type[t], path, *n, e))
+        return false;
+    for (size_t i = 0; i < *n; i++) {
+        if (!profile_read(&w->arena, path[i], &(*profile)[i], e)) {
+            error_in(e, "device type '%s'", w->job.type[t].name);
             return false;
+        }
     }
-    *profile = each[0];
-    return n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e);
+    return true;
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
+    struct profile *each = NULL;
+    struct batch_fit fit;
     size_t n = 0;
-    const char **path = workspace_profile_paths(w, t, &n);
-    if (!is_measured(w, type, path, n, e))
+    if (!workspace_batches(w, t, &each, &n, e))
         return false;
-    if (read_profiles(w, type, path, n, profile, e))
+    *profile = each[0];
+    if (n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;

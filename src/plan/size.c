@@ -169,8 +169,8 @@ static bool add_box(struct search *s, struct box box, struct error *e)
         return false;
     consider(s, &most);
     double total_s = least_total_s(s, &fewest.outcome, &most.outcome);
-    double cost = fmax(least_cost(s, &box, &fewest.outcome),
-                       total_s * sum(s, box.low, s->price_per_s));
+    double cost =
+        fmax(least_cost(s, &box, &fewest.outcome), total_s * sum(s, box.low, s->price_per_s));
     box.bound = by_cost(s->goal) ? cost : total_s;
     bool useful = !s->best.known || box.bound < value_of(s, &s->best) * (1 - CLOSE);
     if (useful && meets(s->goal, total_s, cost))

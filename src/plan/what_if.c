@@ -9,6 +9,8 @@
 #include "network/both_ways.h"
 #include "network/slowest_link.h"
 #include "plan/batch_profile.h"
+#include "plan/ring_only.h"
+#include "predict/batch_fit.h"
 #include "predict/parts.h"
 
 struct type_at_batch {
@@ -41,6 +43,17 @@ static bool make_step(struct what_if *w, int t, const struct profile *profile,
     return true;
 }
 
+static bool profile_at(const struct what_if *w, int t, double batch, struct profile *profile,
+                       struct error *e)
+{
+    struct batch_fit fit;
+    const struct measured_batches *known = &w->batches[t];
+    if (known->n > 1)
+        return batch_profile(w->arena, known->profile, known->n, batch, profile, &fit, e);
+    *profile = batch_profile_scaled(w->arena, &w->profile[t], batch);
+    return true;
+}
+
 bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *e)
 {
     struct type_at_batch *at = ARENA_NEW(w->arena, struct type_at_batch);
@@ -48,7 +61,9 @@ bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *
     int64_t own = type->batch;
     if (find_batch(w, t, batch))
         return true;
-    struct profile profile = batch_profile_scaled(w->arena, &w->profile[t], (double)batch);
+    struct profile profile;
+    if (!profile_at(w, t, (double)batch, &profile, e))
+        return false;
     *at = (struct type_at_batch){.batch = batch, .stages = w->base.type[t], .next = w->type[t]};
     type->batch = batch;
     bool ok = forecast_stages(&w->job, t, &profile, &at->stages, e);
@@ -94,7 +109,8 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
                    struct what_if *what_if, struct error *e)
 {
     struct what_if w = {.arena = arena, .profile = profile, .counts_vary = counts_vary};
-    if (!forecast_make(arena, job, profile, network, model, &w.base, e))
+    if ((counts_vary && !ring_only(job, e)) ||
+        !forecast_make(arena, job, profile, network, model, &w.base, e))
         return false;
     take_job(&w, job);
     choose_model(&w, model);
@@ -102,6 +118,7 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
     w.within = ARENA_ARRAY(arena, w.base.n_hops, bool);
     for (size_t h = 0; h < w.base.n_hops; h++)
         w.within[h] = share_host(job, w.base.hop[h]);
+    w.batches = ARENA_ARRAY(arena, (size_t)job->n_types, struct measured_batches);
     w.type = ARENA_ARRAY(arena, (size_t)job->n_types, struct type_at_batch *);
     for (int t = 0; t < job->n_types; t++) {
         if (!what_if_allow_batch(&w, t, job->type[t].batch, e))
@@ -222,13 +239,6 @@ static bool ring_by_class(struct system *s, struct error *e)
 {
     size_t first = 0;
     s->job.ring = NULL;
-    if (s->f.n_devices > 1 && s->job.training.collective != FT_RING) {
-        error_set(e, ERROR_INPUT,
-                  "%s: where counts vary only rings are forecast, not training.collective: %s",
-                  s->job.file ? s->job.file : "job",
-                  ft_collective_name(s->job.training.collective));
-        return false;
-    }
     use_ring(s);
     for (int run = 0; run < s->f.n_types; run++) {
         if (s->f.n_devices > 1 && !add_run(s, run, first, e))
