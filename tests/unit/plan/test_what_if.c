@@ -346,7 +346,7 @@ static void start_drawn(struct lab *lab, struct random *r, enum forecast_model m
 static void more_devices_of_the_same_types_make_no_shorter_step(void **state)
 {
     (void)state;
-    enum { N = 500, MOST = 8 };
+    enum { N = 120, MOST = 8 };
     for (uint64_t i = 0; i < N; i++) {
         struct random r = random_seed(2, i);
         struct lab lab;
