@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "foretrain.h"
 #include "processor.h"
+#include "simulated_platform.h"
 #include "simulated_ring.h"
 
 enum { MOST_DEVICES = 100000, MOST_BUCKETS = 100, REPEATS = 51 };
@@ -39,7 +40,8 @@ static bool make_step(struct step *s, size_t n, size_t n_buckets)
     for (size_t i = 0; i < n; i++) {
         double within_Bps = i < n / 2 ? 12.5e9 : 25e9;
         bool between = i == n / 2 - 1 || i == n - 1;
-        s->link[i] = (struct ft_link){between ? 5e9 : within_Bps, between ? 10e-6 : 5e-6};
+        s->link[i] = (struct ft_link){.bandwidth_Bps = between ? 5e9 : within_Bps,
+                                      .latency_s = between ? 10e-6 : 5e-6};
     }
     for (size_t b = 0; b < n_buckets; b++) {
         s->chunk_bytes[b] = lround(STEP_BYTES / (double)n_buckets / (double)n);
@@ -111,7 +113,7 @@ static void free_step(struct step *s)
 
 int main(int argc, char **argv)
 {
-    const char *simgrid[] = {argv[0], SIMULATED_RING_FLAGS, NULL};
+    const char *simgrid[] = {argv[0], SIMULATED_FLAGS, NULL};
     int n_flags = sizeof simgrid / sizeof *simgrid - 1;
     simgrid_init(&n_flags, (char **)simgrid);
     size_t n = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;

@@ -81,7 +81,7 @@ static void fill(const struct rings *rings, const struct kind *k, size_t n)
     for (size_t i = 0; i < MOST; i++) {
         rings->cost_s[i] = k->cost_s(&r, i % n, n);
         rings->start_s[i] = k->start_s(&r, i % n, n);
-        rings->link[i] = (struct ft_link){1 / rings->cost_s[i], 1e-7};
+        rings->link[i] = (struct ft_link){.bandwidth_Bps = 1 / rings->cost_s[i], .latency_s = 1e-7};
     }
 }
 

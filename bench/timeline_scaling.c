@@ -26,7 +26,9 @@ static void fill(struct ft_link *link, int *type_of, size_t n)
     for (size_t i = 0; i < n; i++) {
         bool between = i == n / 2 - 1 || i == n - 1;
         type_of[i] = i >= n / 2;
-        link[i] = (struct ft_link){between ? 5e9 : 12.5e9 * (1 + 0.1 * random_unit(&r)), 5e-6};
+        link[i] =
+            (struct ft_link){.bandwidth_Bps = between ? 5e9 : 12.5e9 * (1 + 0.1 * random_unit(&r)),
+                             .latency_s = 5e-6};
     }
 }
 
@@ -65,7 +67,7 @@ int main(void)
     bool ok = true;
     for (size_t n = LEAST; ok && n <= MOST; n *= 10) {
         fill(link, type_of, n);
-        struct ft_timeline timeline = {type, 2, type_of, link, n, bucket_bytes, N_BUCKETS};
+        struct ft_timeline timeline = {type, 2, type_of, link, n, bucket_bytes, N_BUCKETS, NULL};
         ok = bench(&timeline);
     }
     free(link);

@@ -72,6 +72,15 @@ FT_API bool ft_closed_form(const struct ft_device_type *type, size_t n_types,
                            struct ft_step_forecast *step, char *message);
 
 /*
+ * The same for any collective: `collective_s` [n_devices], >= 0, what it takes each device, stands
+ * in T_ring's place. `type_of` [n_devices] as of ft_ring.
+ */
+FT_API bool ft_closed_form_with(const struct ft_device_type *type, size_t n_types,
+                                const int *type_of, size_t n_devices, const double *collective_s,
+                                struct ft_device_forecast *device, struct ft_step_forecast *step,
+                                char *message);
+
+/*
  * When each device of a ring is done with a collective whose rounds pass one chunk over every link.
  *
  *   chunk_cost_s  [n_devices], seconds of one chunk over the link from position i to i+1
@@ -94,10 +103,20 @@ FT_API bool ft_closed_form(const struct ft_device_type *type, size_t n_types,
 FT_API bool ft_ring_rounds(const double *chunk_cost_s, const double *start_s, size_t n_devices,
                            size_t n_rounds, double *end_s, char *message);
 
+/* What a message of some size took on a link. */
+struct ft_message {
+    double bytes, time_s;
+};
+
 /* A link as a message sees it. */
 struct ft_link {
-    double bandwidth_Bps; /* > 0 */
-    double latency_s;     /* >= 0 */
+    double bandwidth_Bps;           /* > 0; with a curve, of the longest messages */
+    double latency_s;               /* >= 0 */
+    const struct ft_message *curve; /* [n_curve], bytes > 0 rise, time_s > 0 do not fall: a message
+                                       takes what they say, and other sizes what lies between
+                                       (docs/model.md, "Bandwidth by size"). NULL with 0:
+                                       latency_s + bytes / bandwidth_Bps */
+    size_t n_curve;
 };
 
 /*
@@ -119,6 +138,76 @@ struct ft_link {
 FT_API bool ft_ring_all_reduce(const struct ft_link *link, const double *start_s, size_t n_devices,
                                double payload_bytes, size_t n_segments, double *end_s,
                                char *message);
+
+/* How gradients are all-reduced (docs/model.md, "Collectives"). */
+enum ft_collective_kind {
+    FT_RING,
+    FT_TREE,             /* double binary, over hosts; a chain within each */
+    FT_HIERARCHICAL,     /* rings within hosts, rings across them */
+    FT_HALVING_DOUBLING, /* reduce-scatter by halves, all-gather by doubles */
+    FT_PARAMETER_SERVER, /* each device is the server of its share of the gradients */
+    FT_BRIDGE            /* rings within each vendor, an exchange between them, rings again */
+};
+
+/* Who sends to whom, by position. */
+struct ft_pair {
+    size_t from, to;
+};
+
+/* Devices that take part in one stage of a collective. */
+struct ft_collective_stage {
+    const char *what; /* "reduce-scatter", "exchange", ... */
+    size_t n_groups, fewest_devices, most_devices;
+    double payload_share; /* of the whole payload, what each group handles */
+};
+
+/* A collective made for a number of devices; it does not change. */
+struct ft_collective;
+
+/*
+ * Makes a collective over `n_devices` in their order; ft_collective_free frees it.
+ *
+ *   host_of    [n_devices], 0 to n_devices - 1: devices with the same number share a host, and its
+ *              port to other hosts; NULL: each is alone on its host
+ *   vendor_of  [n_devices], likewise: which can form a ring of their own; NULL: all can. Only
+ *              FT_BRIDGE looks at it
+ *   message    [FT_MESSAGE_SIZE], out on failure; may be NULL
+ *
+ * NULL where a value is out of range, memory is short, or the devices do not suit the kind: as many
+ * on each host for FT_HIERARCHICAL, at most 1024 for FT_PARAMETER_SERVER. Messages: up to 4 a
+ * device; n log n for FT_HALVING_DOUBLING, n (n - 1) for FT_PARAMETER_SERVER, and for FT_BRIDGE as
+ * many a device as there are vendors; 64 bytes each.
+ */
+FT_API struct ft_collective *ft_collective_make(enum ft_collective_kind kind, size_t n_devices,
+                                                const int *host_of, const int *vendor_of,
+                                                char *message);
+
+FT_API void ft_collective_free(struct ft_collective *collective);
+
+/* "ring", "tree", "hierarchical", "halving-doubling", "parameter-server", "bridge". */
+FT_API const char *ft_collective_name(enum ft_collective_kind kind);
+
+/* The pairs that it sends over, [*n_pairs]: links are given in this order. */
+FT_API const struct ft_pair *ft_collective_pairs(const struct ft_collective *collective,
+                                                 size_t *n_pairs);
+
+/* Its stages in their order, [*n_stages]. */
+FT_API const struct ft_collective_stage *
+ft_collective_stages(const struct ft_collective *collective, size_t *n_stages);
+
+/*
+ * When each device is done with the all-reduce of `payload_bytes`.
+ *
+ *   link     [n_pairs], of the collective's pairs
+ *   start_s  [n_devices], when a device can begin: no message is sent before both its ends have
+ *   end_s    [n_devices], out; overlaps no input
+ *
+ * Returns false, leaving end_s untouched, when a value is out of range or memory is short.
+ * O(messages), and n log n for rings.
+ */
+FT_API bool ft_collective_all_reduce(const struct ft_collective *collective,
+                                     const struct ft_link *link, const double *start_s,
+                                     double payload_bytes, double *end_s, char *message);
 
 struct ft_round {
     double cost_s;  /* of one chunk, each round */
@@ -164,10 +253,12 @@ struct ft_timeline {
     const struct ft_timeline_type *type; /* [n_types] */
     size_t n_types;
     const int *type_of;         /* [n_devices], by position in the ring */
-    const struct ft_link *link; /* [n_devices], to the next position; may be NULL for 1 device */
+    const struct ft_link *link; /* [n_devices], to the next position; may be NULL for 1 device. With
+                                   a collective: of its pairs */
     size_t n_devices;
     const double *bucket_bytes; /* [n_buckets], in the order in which they are all-reduced */
     size_t n_buckets;
+    const struct ft_collective *collective; /* over n_devices; NULL: the ring */
 };
 
 struct ft_timeline_step {
@@ -258,6 +349,7 @@ struct ft_share {
 
 struct ft_epoch_forecast {
     double iterations;     /* I, of one epoch; whole */
+    double last_share;     /* of the last one's samples that there are; above 0, up to 1 */
     double rounds;         /* total / sum of n_t D_t; 0 where no data per device was given */
     bool unbalanced;       /* the types' D_t/b_t differ by more than 1 %: some run out early */
     size_t last_to_finish; /* the type with the largest D_t/b_t */

@@ -10,7 +10,7 @@ endif()
 set(FORETRAIN_FUZZ_SECONDS 10 CACHE STRING "how long ctest runs each fuzz target")
 set(instrumented address,undefined,fuzzer-no-link)
 
-foreach(name base job network profile measure predict plan report)
+foreach(name base job network profile trace measure predict plan report)
   target_compile_options(room_${name} PRIVATE -fsanitize=${instrumented} -fno-sanitize-recover=all)
   target_link_options(room_${name} INTERFACE -fsanitize=address,undefined)
 endforeach()
@@ -23,7 +23,7 @@ foreach(source ${fuzz_sources})
   target_compile_options(${target} PRIVATE -fsanitize=address,undefined,fuzzer
                                            -fno-sanitize-recover=all)
   target_link_options(${target} PRIVATE -fsanitize=address,undefined,fuzzer)
-  target_link_libraries(${target} PRIVATE room_measure room_report)
+  target_link_libraries(${target} PRIVATE room_measure room_report room_trace)
 
   set(corpus ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name})
   file(MAKE_DIRECTORY ${corpus})

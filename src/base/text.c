@@ -126,10 +126,9 @@ static bool drives_layout(const unsigned char *s)
            (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9);
 }
 
-/* Length of the valid UTF-8 character at `s` (1 to 4), or 0. C1 controls (U+0080 to U+009F) and
- * what drives the layout count as invalid. */
-static size_t utf8_length(const unsigned char *s)
+size_t text_utf8_length(const char *text)
 {
+    const unsigned char *s = (const unsigned char *)text;
     if (s[0] < 0x80)
         return 1;
     size_t n = s[0] >= 0xc2 && s[0] <= 0xdf   ? 2
@@ -143,8 +142,15 @@ static size_t utf8_length(const unsigned char *s)
     bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
     bool surrogate = s[0] == 0xed && s[1] >= 0xa0;
     bool beyond = s[0] == 0xf4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : n;
+}
+
+/* Length of a character that is safe to show, or 0: C1 controls (U+0080 to U+009F) and what drives
+ * the layout are not. */
+static size_t printable_length(const unsigned char *s)
+{
     bool control = s[0] == 0xc2 && s[1] < 0xa0;
-    return overlong || surrogate || beyond || control || drives_layout(s) ? 0 : n;
+    return control || drives_layout(s) ? 0 : text_utf8_length((const char *)s);
 }
 
 char *text_printable(struct arena *arena, const char *text, int keep_lines)
@@ -153,7 +159,7 @@ char *text_printable(struct arena *arena, const char *text, int keep_lines)
     for (const char *s = text; *s;) {
         unsigned char c = (unsigned char)*s;
         bool kept_space = keep_lines && (c == '\n' || c == '\t');
-        size_t n = utf8_length((const unsigned char *)s);
+        size_t n = printable_length((const unsigned char *)s);
         if ((c < ' ' && !kept_space) || c == 0x7f || n == 0) {
             text_format(&out, "\\x%02x", c);
             s++;

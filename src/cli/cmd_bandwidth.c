@@ -51,7 +51,7 @@ static bool run(const struct options *options, struct error *e)
         return show_plan(options, e);
     bool ok = workspace_open(&w, options, e) && workspace_claim(&w, e) &&
               network_step(&w, options, e) && workspace_network(&w, &network, e);
-    if (ok && network) {
+    if (ok && network && network->n) {
         struct text out = {0};
         report_network_text(network, &out);
         ok = workspace_print(options, &out, e);

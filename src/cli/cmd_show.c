@@ -24,14 +24,51 @@ static bool show_profile(struct arena *arena, const char *path, const struct opt
     return ok;
 }
 
-static bool show_network(struct arena *arena, const char *path, const struct options *options,
-                         struct error *e)
+/* Several files are one network. */
+static bool show_networks(struct arena *arena, const char *const *path, size_t n,
+                          const struct options *options, struct error *e)
 {
     struct network network;
     struct text out = {0};
-    if (!bandwidth_file_read(arena, path, &network, e))
+    if (options->json) {
+        error_set(e, ERROR_USAGE, "%s: --json shows profiles and runs only", path[0]);
+        return false;
+    }
+    if (!bandwidth_paths_read(arena, path, n, &network, e))
         return false;
     report_network_text(&network, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_network(struct arena *arena, const char *path, const struct options *options,
+                         struct error *e)
+{
+    return show_networks(arena, &path, 1, options, e);
+}
+
+static bool show_nccl_tests(struct arena *arena, const char *path, const struct options *options,
+                            struct error *e)
+{
+    struct nccl_table table;
+    struct text out = {0};
+    if (!nccl_tests_read_file(arena, path, &table, e))
+        return false;
+    report_nccl_tests_text(&table, &out);
+    bool ok = workspace_print(options, &out, e);
+    text_free(&out);
+    return ok;
+}
+
+static bool show_topology(struct arena *arena, const char *path, const struct options *options,
+                          struct error *e)
+{
+    struct topology topology;
+    struct text out = {0};
+    if (!topology_read(arena, path, &topology, e))
+        return false;
+    report_topology_text(&topology, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
     return ok;
@@ -107,9 +144,11 @@ static const struct {
     {NULL, ".yaml", false, show_job},
     {NULL, ".yml", false, show_job},
     {"\"sum_received\"", NULL, false, show_network},
-    {"busbw", NULL, false, show_network},
+    {"busbw", NULL, false, show_nccl_tests},
+    {"#iterations", NULL, false, show_nccl_tests},
     {NULL, ".csv", false, show_network},
     {NULL, ".tsv", false, show_network},
+    {"GPU0", NULL, false, show_topology},
 };
 enum { N_KINDS = sizeof kind / sizeof *kind };
 
@@ -148,19 +187,24 @@ static bool run(const struct options *options, struct error *e)
         return false;
     }
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    bool ok = folder ? show_run(path, options, e) : show_file(&arena, path, options, e);
+    size_t n = (size_t)options->n_args;
+    bool ok = n > 1    ? show_networks(&arena, (const char *const *)options->args, n, options, e)
+              : folder ? show_run(path, options, e)
+                       : show_file(&arena, path, options, e);
     arena_free(&arena);
     return ok;
 }
 
 const struct command command_show = {
     .name = "show",
-    .args = "FILE",
+    .args = "FILE...",
     .summary = "What a profile, a network, a job or a run's folder holds",
-    .help = "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv, the "
-            "JSON of iperf3, a table of all_reduce_perf), or the folder of a run.",
+    .help =
+        "FILE is a profile (foretrain.profile/1), a job (.yaml), a network (.csv, the "
+        "JSON of iperf3), a table of all_reduce_perf or of nvidia-smi topo -m, or the folder of "
+        "a run. Several FILEs of bandwidth are shown as one network.",
     .accepts = OPTION_JSON | OPTION_OUTPUT,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 10000,
     .run = run,
 };

@@ -68,16 +68,14 @@ static bool measure_smaller_network(struct validate *v, struct error *e)
 /* Of all of a type's profiles: a fitted one follows from each. */
 static bool hash_profiles(struct validate *v, size_t t, const char **hashes, struct error *e)
 {
-    const struct job_device_type *type = &v->system.job.type[t];
-    struct arena *arena = &v->w->arena;
-    char hash[FILE_HASH_SIZE];
-    if (!file_hash(v->profile[t].file, hash, e))
-        return false;
-    *hashes = arena_copy(arena, hash);
-    for (size_t i = 0; type->n_profiles > 1 && i < type->n_profiles; i++) {
-        if (!file_hash(job_path(arena, &v->w->job, type->profile[i]), hash, e))
+    size_t n = 0;
+    const char **path = workspace_profile_paths(v->w, v->system.type[t], &n);
+    *hashes = "";
+    for (size_t i = 0; i < n; i++) {
+        char hash[FILE_HASH_SIZE];
+        if (!file_hash(path[i], hash, e))
             return false;
-        *hashes = arena_format(arena, "%s%s%s", i ? *hashes : "", i ? " " : "", hash);
+        *hashes = arena_format(&v->w->arena, "%s%s%s", *hashes, i ? " " : "", hash);
     }
     return true;
 }

@@ -16,7 +16,7 @@ struct command {
     const char *args;    /* as in the synopsis: "JOB" */
     const char *summary; /* one line */
     const char *help;    /* paragraphs behind the options */
-    unsigned accepts;    /* bits of enum option_bit */
+    uint64_t accepts;    /* OPTION_ bits */
     int min_args, max_args;
     bool (*run)(const struct options *options, struct error *e);
 };
@@ -26,8 +26,10 @@ extern const struct command command_doctor;
 extern const struct command command_run;
 extern const struct command command_measure;
 extern const struct command command_bandwidth;
+extern const struct command command_import;
 extern const struct command command_predict;
 extern const struct command command_validate;
+extern const struct command command_explain;
 extern const struct command command_show;
 extern const struct command command_report;
 extern const struct command command_sweep;

@@ -95,8 +95,8 @@ static void add_row(const struct job *job, const struct doctor_host *host, struc
     const struct type_report *type = first_torch(host);
     grid_add(grid, "%s", doctor_verdict_name(host->verdict));
     grid_add(grid, "%s", host->name);
-    grid_add(grid, "%s", type ? type->python : "-");
-    grid_add(grid, "%s", type ? type->torch : "-");
+    grid_add(grid, "%s", or_dash(type ? type->python : NULL));
+    grid_add(grid, "%s", or_dash(type ? type->torch : NULL));
     add_devices(job, host, grid);
     grid_add(grid, "%s", host->answered ? or_dash(host->report.iperf3_version) : "-");
     grid_add(grid, "%s", *host->address ? host->address : "-");
@@ -241,9 +241,10 @@ static json_t *type_json(const struct job *job, const struct doctor_role *role,
     set_text(json, "python_path", report->path);
     set_text(json, "python", report->python);
     set_text(json, "torch", report->torch);
+    set_text(json, "program", report->program);
     set_text(json, "problem", report->problem);
     set_text(json, "device_name", report->device_name);
-    if (!report->problem) {
+    if (!report->problem && !report->is_command) {
         json_object_set_new(json, "has_backend", json_boolean(report->has_backend));
         set_number(json, "n_devices", report->n_devices);
     }

@@ -110,8 +110,9 @@ bool network_step(struct workspace *w, const struct options *options, struct err
         return false;
     bool asked = options->pairs || options->together || options->again;
     if (!asked && ring_known(w, network)) {
-        progress_say(&w->progress, network ? "network: measured already, kept"
-                                           : "network: given by the job's classes of links");
+        progress_say(&w->progress, network && network->n
+                                       ? "network: measured already, kept"
+                                       : "network: given by the job's classes of links");
         return true;
     }
     return !has_hosts(&w->job) || measure(w, &bandwidth, e);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -21,10 +22,14 @@ enum {
     KEY_JOIN,
     KEY_DEADLINE,
     KEY_BUDGET,
-    KEY_AVAILABLE
+    KEY_AVAILABLE,
+    KEY_RANK_FILE,
+    KEY_GLOBAL_BATCH
 };
 
-/* In the order of enum option_bit. An option without an argument sets a bool, one with it a string.
+/*
+ * In the order of the OPTION_ bits. An option without an argument sets a bool, one with it a
+ * string, one that may be given several times adds to a struct option_words.
  */
 static const struct {
     struct argp_option argp;
@@ -68,6 +73,24 @@ static const struct {
     {{"trace-measured", KEY_TRACE_MEASURED, NULL, 0, "And the sub-systems' own steps below them",
       0},
      offsetof(struct options, trace_measured)},
+    {{"device", 'd', "NAME", 0, "Device type of the profile, as the job names it", 0},
+     offsetof(struct options, device)},
+    {{"batch", 'b', "N", 0, "Samples of a mini-batch of one device", 0},
+     offsetof(struct options, batch)},
+    {{"rank", 'k', "FILE=N", 0,
+      "FILE was made by rank N, where it does not say so (again for others)", 0},
+     offsetof(struct options, rank)},
+    {{"world-size", 'w', "N", 0, "Ranks of the training, where no trace says so", 0},
+     offsetof(struct options, world_size)},
+    {{"grad-bytes", 'g', "SIZE", 0,
+      "Gradients all-reduced in a step, where no trace says so; one size, or one for each bucket: "
+      "\"4 MB,12 MB\"",
+      0},
+     offsetof(struct options, grad_bytes)},
+    {{"partial", 'i', NULL, 0, "Use the whole steps of a trace that is cut off", 0},
+     offsetof(struct options, partial)},
+    {{"no-comm", 'C', NULL, 0, "Go without the time of communication", 0},
+     offsetof(struct options, no_comm)},
     {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
       0},
      offsetof(struct options, vary)},
@@ -90,9 +113,10 @@ static const struct {
     {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
       0},
      offsetof(struct options, output)},
-    {{"rank-file", 'k', "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
+    {{"rank-file", KEY_RANK_FILE, "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
      offsetof(struct options, rank_file)},
-    {{"global-batch", 'b', "N", 0, "Samples of a step, all devices (default: the job's)", 0},
+    {{"global-batch", KEY_GLOBAL_BATCH, "N", 0,
+      "Samples of a step, all devices (default: the job's)", 0},
      offsetof(struct options, global_batch)},
     {{"fastest", 'F', NULL, 0, "The most samples a second instead of the smallest step", 0},
      offsetof(struct options, fastest)},
@@ -104,28 +128,25 @@ struct parse {
     struct options *options;
 };
 
-/* May be given several times. */
-static bool is_repeated(int key)
+static bool may_be_repeated(int key)
 {
-    return key == 'v';
+    return key == 'k' || key == 'v';
 }
 
-static void add_word(struct argp_state *state, struct option_words *words, const char *name,
-                     char *value)
+static void add_word(struct option_words *words, const char *value)
 {
-    if (words->n == OPTIONS_MOST_WORDS)
-        argp_error(state, "--%s is given more than %d times", name, OPTIONS_MOST_WORDS);
+    words->word = memory_resize(words->word, words->n + 1, sizeof *words->word);
     words->word[words->n++] = value;
 }
 
-static bool set_option(struct argp_state *state, struct options *options, int key, char *value)
+static bool set_option(struct options *options, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
         void *member = (char *)options + all[i].offset;
         if (all[i].argp.key != key)
             continue;
-        if (is_repeated(key))
-            add_word(state, member, all[i].argp.name, value);
+        if (may_be_repeated(key))
+            add_word(member, value);
         else if (all[i].argp.arg)
             *(const char **)member = value;
         else
@@ -160,7 +181,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         check_words(state, parse);
         return 0;
     default:
-        return set_option(state, parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
+        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -168,7 +189,7 @@ static size_t accepted_options(const struct command *command, struct argp_option
 {
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (command->accepts & (1U << i))
+        if (command->accepts & OPTION_BIT(i))
             accepted[n++] = all[i].argp;
     }
     accepted[n] = (struct argp_option){0};

@@ -61,7 +61,7 @@ bool run_page_make(struct workspace *w, const struct forecast *forecast, struct 
         return false;
     add_types(w, &run);
     bandwidth_map_make(&w->arena, &w->job, w->network, forecast->link, &map);
-    scaling_make(&w->arena, &w->job, w->profile, forecast, &scaling);
+    scaling_make(&w->arena, &w->job, forecast, &scaling);
     run.map = &map;
     run.scaling = &scaling;
     report_run_html(&run, page);

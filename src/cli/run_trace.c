@@ -11,8 +11,8 @@
 static bool refuse_ranks(struct error *e, const char *text, size_t n)
 {
     error_set(e, ERROR_USAGE,
-              "--trace-ranks is a list of ranks from 0 to %zu, such as 0-3,%zu (got '%s')", n - 1,
-              n - 1, text);
+              "--trace-ranks is a list of ranks from 0 to %zu, such as 0,2 or 0-%zu (got '%s')",
+              n - 1, n - 1, text);
     return false;
 }
 

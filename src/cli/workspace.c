@@ -168,54 +168,71 @@ bool workspace_network(struct workspace *w, struct network **network, struct err
         return false;
     if (measured && !network_read(&w->arena, path, read, e))
         return false;
-    *network = w->job.network_file || measured ? read : NULL;
+    if (!network_read_classes(&w->arena, &w->job, read, e))
+        return false;
+    bool known = w->job.network_file || measured || read->n_tables || read->n_within;
+    *network = known ? read : NULL;
+    return true;
+}
+
+const char **workspace_profile_paths(struct workspace *w, int t, size_t *n)
+{
+    const struct job_device_type *type = &w->job.type[t];
+    *n = type->n_profiles ? type->n_profiles : type->n_batches ? type->n_batches : 1;
+    const char **path = ARENA_ARRAY(&w->arena, *n, const char *);
+    for (size_t i = 0; i < *n; i++) {
+        int64_t batch = type->n_batches ? type->batches[i] : type->batch;
+        path[i] = type->profile ? job_path(&w->arena, &w->job, type->profile[i])
+                                : arena_format(&w->arena, "%s/profiles/%s.json", w->run,
+                                               measure_profile_name(&w->arena, type, batch));
+    }
+    return path;
+}
+
+static bool is_measured(struct workspace *w, const struct job_device_type *type,
+                        const char *const *path, size_t n, struct error *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (type->profile || file_exists(path[i]))
+            continue;
+        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
+                  type->name, path[i]);
+        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
+                   type->name);
+        return false;
+    }
     return true;
 }
 
 bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
                        struct error *e)
 {
-    const struct job_device_type *type = &w->job.type[t];
-    struct profile *read = ARENA_ARRAY(&w->arena, type->n_profiles + 1, struct profile);
-    *profile = read;
-    *n = type->n_profiles;
-    for (size_t i = 0; i < type->n_profiles; i++) {
-        if (!profile_read(&w->arena, job_path(&w->arena, &w->job, type->profile[i]), &read[i], e))
+    const char **path = workspace_profile_paths(w, t, n);
+    if (!is_measured(w, &w->job.type[t], path, *n, e))
+        return false;
+    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
+    for (size_t i = 0; i < *n; i++) {
+        if (!profile_read(&w->arena, path[i], &(*profile)[i], e)) {
+            error_in(e, "device type '%s'", w->job.type[t].name);
             return false;
+        }
     }
-    if (*n > 0)
-        return true;
-    *n = 1;
-    return workspace_profile(w, t, read, e);
+    return true;
 }
 
 /* Of several batches, the profile of the job's. */
-static bool read_given(struct workspace *w, int t, struct profile *profile, struct error *e)
-{
-    struct profile *given = NULL;
-    struct batch_fit fit;
-    size_t n = 0;
-    if (!workspace_batches(w, t, &given, &n, e))
-        return false;
-    *profile = given[0];
-    return n == 1 ||
-           batch_profile(&w->arena, given, n, (double)w->job.type[t].batch, profile, &fit, e);
-}
-
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
-    const struct job_device_type *type = &w->job.type[t];
-    const char *path = arena_format(&w->arena, "%s/profiles/%s.json", w->run, type->name);
-    if (!type->profile && !file_exists(path)) {
-        error_set(e, ERROR_INPUT, "device type '%s' is not measured yet: there is no %s",
-                  type->name, path);
-        error_hint(e, "run 'foretrain measure %s', or give devices.%s.profile", w->job.file,
-                   type->name);
+    struct profile *each = NULL;
+    struct batch_fit fit;
+    size_t n = 0;
+    double batch = (double)w->job.type[t].batch;
+    if (!workspace_batches(w, t, &each, &n, e))
         return false;
-    }
-    if (type->profile ? read_given(w, t, profile, e) : profile_read(&w->arena, path, profile, e))
+    *profile = each[0];
+    if (n == 1 || batch_profile(&w->arena, each, n, batch, profile, &fit, e))
         return true;
-    error_in(e, "device type '%s'", type->name);
+    error_in(e, "device type '%s'", w->job.type[t].name);
     return false;
 }
 

@@ -54,7 +54,10 @@ bool workspace_measure(struct workspace *w, const struct options *options, struc
  */
 bool workspace_network(struct workspace *w, struct network **network, struct error *e);
 
-/* The profile of a device type: the one that the job gives, else the measured one. */
+/* Paths of a type's profiles, [*n]: those that the job gives, else those that are measured. */
+const char **workspace_profile_paths(struct workspace *w, int type, size_t *n);
+
+/* The profile of a device type at the job's batch, from those. */
 bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
 
 /* Reads all that a forecast needs, into `profile` and `network`; fails naming the types that are

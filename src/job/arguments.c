@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 static const char *const placeholder[] = {
-    "data",       "device_data", "batch",       "rank",        "local_rank",
-    "world_size", "n_devices",   "master_addr", "master_port", "seed",
+    "data",        "device_data", "batch", "rank",        "local_rank", "world_size", "n_devices",
+    "master_addr", "master_port", "seed",  "device_type", "record",     "first",      "last",
 };
 enum { N_PLACEHOLDERS = sizeof placeholder / sizeof *placeholder, LONGEST_WORD = 32 };
 

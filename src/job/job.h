@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "foretrain.h"
 
 /* An amount of data: bytes or samples; UNIT_NONE: not given. */
 enum amount_unit { AMOUNT_NONE, AMOUNT_BYTES, AMOUNT_SAMPLES };
@@ -23,19 +24,19 @@ struct amount {
     enum amount_unit unit;
 };
 
-enum model_kind { MODEL_NONE, MODEL_SCRIPT, MODEL_ENTRY, MODEL_LAYERS };
+enum model_kind { MODEL_NONE, MODEL_SCRIPT, MODEL_COMMAND, MODEL_ENTRY, MODEL_LAYERS };
 
 struct job_model {
     enum model_kind kind;
     const char *script; /* absolute or relative to the job's folder, as written */
-    const char **args;  /* [n_args], placeholders not filled in */
+    const char **args;  /* [n_args], placeholders not filled in; a command: with its program */
     size_t n_args;
     bool spawns_ranks;      /* the script starts its own ranks: one process a host */
     const char *entry_file; /* "model.py" of "model.py:build" */
     const char *entry_function;
     const char *json;   /* entry: its keyword args as a JSON object, "{}" without; layers:
                            {"input","layers","loss","optimizer"}; else NULL */
-    struct place place; /* of script, entry or layers */
+    struct place place; /* of script, command, entry or layers */
     struct place args_place;
 };
 
@@ -51,13 +52,18 @@ struct job_data {
     struct place place; /* of path or list */
 };
 
-enum collective { COLLECTIVE_RING };
-
 struct job_training {
     double epochs; /* whole number >= 1 */
-    enum collective collective;
-    int first, last; /* counted window, from 1, both included */
-    int n_profiled;  /* iterations under the profiler after the window */
+    enum ft_collective_kind collective;
+    int first, last;                   /* counted window, from 1, both included */
+    int n_profiled;                    /* iterations under the profiler after the window */
+    double evaluation_s, checkpoint_s; /* of each epoch; 0: not given */
+    bool drops_last;                   /* last_batch: drop, the samples that do not fill a step */
+};
+
+/* What all devices load their training data from. */
+struct job_storage {
+    double bandwidth_Bps; /* 0: not given */
 };
 
 struct job_variable {
@@ -92,6 +98,8 @@ struct job_device_type {
     struct amount data; /* D_t, AMOUNT_NONE: not given (then proportional to batch) */
     int64_t batch;      /* b_t, samples */
     int64_t max_batch;  /* the largest that fits into a device's memory; 0: not given */
+    int64_t *batches;   /* [n_batches], those that are measured; none: `batch` */
+    size_t n_batches;
     struct price price; /* of one device */
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
@@ -124,11 +132,29 @@ enum link_where { LINK_ANYWHERE, LINK_WITHIN_HOST, LINK_ACROSS_HOSTS };
 struct job_link {
     int from_type, to_type;
     enum link_where where;
-    bool directed; /* from/to instead of between */
-    double bandwidth_Bps;
-    double latency_s;     /* 0: not given */
-    double both_ways_Bps; /* of the two directions together; 0: they do not share */
-    double spread;        /* relative deviation of its rate from time to time; 0: not given */
+    bool directed;          /* from/to instead of between */
+    double bandwidth_Bps;   /* 0: nccl_tests says it */
+    double latency_s;       /* 0: not given */
+    double both_ways_Bps;   /* of the two directions together; 0: they do not share */
+    double spread;          /* relative deviation of its rate from time to time; 0: not given */
+    const char *nccl_tests; /* file with a table of all_reduce_perf, or NULL */
+    struct place place;
+};
+
+/* What `nvidia-smi topo -m` calls a way between two devices of a host, and what such a way is. */
+struct job_path_class {
+    const char *name;                /* "NV2", "PIX", "PXB", "PHB", "NODE", "SYS" */
+    double bandwidth_Bps, latency_s; /* as of job_link */
+    const char *nccl_tests;
+    struct place place;
+};
+
+/* The links within the hosts of a type, or of all types. */
+struct job_topology {
+    const char *file;
+    const char *type;             /* or NULL: of those without one of their own */
+    struct job_path_class *class; /* [n_classes] */
+    size_t n_classes;
     struct place place;
 };
 
@@ -166,10 +192,13 @@ struct job {
     struct job_model model;
     struct job_data data;
     struct job_training training;
+    struct job_storage storage;
     struct job_device_type *type; /* [n_types], in file order */
     int n_types;
     struct job_link *link; /* [n_links] */
     size_t n_links;
+    struct job_topology *topology; /* [n_topologies] */
+    size_t n_topologies;
     const char *network_file;               /* the first of network.measured, or NULL */
     struct job_network_file *network_files; /* [n_network_files] */
     size_t n_network_files;
@@ -190,6 +219,14 @@ bool job_load(struct arena *arena, const char *path, struct job *job, struct err
 bool job_parse(struct arena *arena, const char *text, size_t length, const char *file,
                const char *folder, struct job *job, struct error *e);
 
+/* Whether a program of the user's trains, with arguments that are filled in: a script or command.
+ */
+bool job_model_is_program(const struct job_model *model);
+
+/* The program of a command where it is a file of the job's: a relative path with a '/'. Else NULL:
+ * it is looked for on each host. */
+const char *job_model_own_program(const struct job_model *model);
+
 /* Device at a ring position. */
 size_t job_ring_device(const struct job *job, size_t position);
 
@@ -207,6 +244,9 @@ char *job_device_name(struct arena *arena, const struct job *job, size_t device)
 enum { JOB_NO_TYPE = -1 };
 /* Index of a type by name, or JOB_NO_TYPE. */
 int job_find_type(const struct job *job, const char *name);
+
+/* Whether nvidia-smi has a class of that name: NV1, NV2, ..., PIX, PXB, PHB, NODE, SYS. */
+bool job_is_path_class(const char *name);
 
 /* A path of the job relative to its folder. */
 char *job_path(struct arena *arena, const struct job *job, const char *path);

@@ -73,6 +73,7 @@ static const struct field job_field[] = {
     {"model", section_model, offsetof(struct job, model), false},
     {"data", section_data, offsetof(struct job, data), false},
     {"training", section_training, offsetof(struct job, training), false},
+    {"storage", section_storage, offsetof(struct job, storage), false},
     {"devices", read_devices, 0, true},
     {"network", section_network, 0, false},
     {"ring", read_ring, 0, false},
@@ -136,6 +137,21 @@ static void check_one_ring(struct reading *r, const struct node *root, const str
     if (node && job->one_ring && job->subsystems != SUBSYSTEMS_TOGETHER)
         reading_refuse(r, node, "add 'subsystems: together'",
                        "one_ring joins sub-systems that train together");
+    for (int t = 0; node && job->one_ring && t < job->n_types; t++) {
+        if (job->type[t].n_batches)
+            reading_refuse(r, node, NULL, "one_ring has no room for the batches of '%s'",
+                           job->type[t].name);
+    }
+}
+
+/* Sub-systems tell each other that they are ready through the worker. */
+static void check_together(struct reading *r, const struct node *root, const struct job *job)
+{
+    bool meet = job->subsystems == SUBSYSTEMS_TOGETHER && !job->one_ring;
+    if (meet && job->model.kind == MODEL_COMMAND)
+        reading_refuse(r, node_find(root, "subsystems"),
+                       "write subsystems: each, or one_ring: true",
+                       "the sub-systems of a 'command' cannot wait for each other");
 }
 
 /* The file's name without folder and ending. */
@@ -182,8 +198,11 @@ static void read_job(struct reading *r, const struct node *root, struct job *job
     if (!fields_read(r, root, job_field, sizeof job_field / sizeof *job_field, job))
         return;
     settle_name(r, root, job);
+    if (job->model.kind == MODEL_COMMAND)
+        job->training.n_profiled = 0; /* the profiler is PyTorch's */
     check_shares(r, job);
     check_one_ring(r, root, job);
+    check_together(r, root, job);
     check_slurm(r, job);
 }
 

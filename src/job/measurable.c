@@ -35,10 +35,27 @@ static void check_file(struct check *c, const struct place *place, const char *p
     note(c, &e, NULL);
 }
 
+/* Any other program is the hosts' own. */
+static void check_program(struct check *c)
+{
+    const struct job_model *model = &c->job->model;
+    const char *file = job_model_own_program(model);
+    struct error e = {0};
+    if (!file)
+        return;
+    char *full = job_path(c->arena, c->job, file);
+    check_file(c, &model->place, file, "the training program");
+    if (!file_exists(full) || access(full, X_OK) == 0)
+        return;
+    error_at(&e, &model->place, "the training program '%s' may not be run", full);
+    note(c, &e, "chmod +x, or name its interpreter first");
+}
+
 static void check_model(struct check *c)
 {
     const struct job_model *model = &c->job->model;
     struct error e = {0};
+    check_program(c);
     if (model->kind == MODEL_SCRIPT)
         check_file(c, &model->place, model->script, "the training script");
     else if (model->kind == MODEL_ENTRY)

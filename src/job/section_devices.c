@@ -137,6 +137,39 @@ static void read_python(struct reading *r, const struct node *node, void *out)
         *(const char **)out = text;
 }
 
+enum { MOST_BATCHES = 100 };
+
+static bool holds(const int64_t *value, size_t n, int64_t wanted)
+{
+    size_t i = 0;
+    while (i < n && value[i] != wanted)
+        i++;
+    return i < n;
+}
+
+static void read_batches(struct reading *r, const struct node *node, void *out)
+{
+    struct draft *draft = out;
+    struct job_device_type *type = &draft->type;
+    if (node->kind != NODE_LIST || node->n == 0 || node->n > MOST_BATCHES) {
+        reading_refuse(r, node, NULL, "%s must be a list of mini-batches, 1 to %d (got %s)",
+                       node->name, MOST_BATCHES,
+                       node->kind != NODE_LIST ? node_found(r, node)
+                       : node->n               ? "more"
+                                               : "none");
+        return;
+    }
+    type->batches = ARENA_ARRAY(r->arena, node->n, int64_t);
+    for (const struct node *item = node->first; item; item = item->next) {
+        int64_t batch = 0;
+        field_count(r, item, &batch);
+        if (batch > 0 && holds(type->batches, type->n_batches, batch))
+            reading_refuse(r, item, NULL, "batch %lld is listed twice", (long long)batch);
+        else if (batch > 0)
+            type->batches[type->n_batches++] = batch;
+    }
+}
+
 static void read_profiles(struct reading *r, const struct node *node, void *out)
 {
     if (node->kind == NODE_LIST && node->n == 0)
@@ -151,6 +184,7 @@ static const struct field type_field[] = {
     {"data", field_amount, offsetof(struct draft, type.data), false},
     {"batch", field_count, offsetof(struct draft, type.batch), true},
     {"max_batch", field_count, offsetof(struct draft, type.max_batch), false},
+    {"batches", read_batches, 0, false},
     {"price", field_price, offsetof(struct draft, type.price), false},
     {"hosts", host_list_read, offsetof(struct draft, hosts), false},
     {"subsystem", read_subsystem, 0, false},
@@ -317,6 +351,9 @@ static void finish_type(struct reading *r, const struct node *node, struct draft
     type->data_place = value_place(r, node, "data");
     type->profile_place = value_place(r, node, "profile");
     type->slurm_place = value_place(r, node, "slurm");
+    if (type->n_batches && type->profile)
+        reading_refuse(r, node_find(node, "batches"), NULL,
+                       "batches are what is measured, and a profile is given instead");
     settle_device(r, node, type);
     check_slots(r, type);
     check_batch(r, node, type);

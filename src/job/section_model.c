@@ -1,4 +1,4 @@
-/* What is trained: a script, a function that builds the model, or layers. */
+/* What is trained: a script, any program, a function that builds the model, or layers. */
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>
@@ -42,14 +42,8 @@ static bool is_argument(struct reading *r, const struct node *node)
     return false;
 }
 
-static void read_script_args(struct reading *r, const struct node *args, struct job_model *model)
+static void read_args(struct reading *r, const struct node *args, struct job_model *model)
 {
-    if (args->kind != NODE_LIST) {
-        reading_refuse(r, args, "write args: [\"--batch-size\", \"{batch}\"]",
-                       "%s of a script must be a list of texts (got %s)", args->name,
-                       node_found(r, args));
-        return;
-    }
     model->args_place = place_of(r, args);
     model->args = ARENA_ARRAY(r->arena, args->n, const char *);
     for (const struct node *item = args->first; item; item = item->next) {
@@ -60,19 +54,36 @@ static void read_script_args(struct reading *r, const struct node *args, struct 
     }
 }
 
-/* A script that starts its own ranks gets one set of arguments a host. */
-static void refuse_rank_words(struct reading *r, const struct node *args)
+static void read_script_args(struct reading *r, const struct node *args, struct job_model *model)
 {
-    static const char *const word[] = {"rank", "local_rank", "device_data"};
+    if (args->kind == NODE_LIST)
+        read_args(r, args, model);
+    else
+        reading_refuse(r, args, "write args: [\"--batch-size\", \"{batch}\"]",
+                       "%s of a script must be a list of texts (got %s)", args->name,
+                       node_found(r, args));
+}
+
+static void refuse_words(struct reading *r, const struct node *args, const char *const *word,
+                         size_t n, const char *why)
+{
     for (const struct node *item = args->first; item; item = item->next) {
-        for (size_t i = 0; i < 3 && item->kind == NODE_SCALAR; i++) {
+        for (size_t i = 0; i < n && item->kind == NODE_SCALAR; i++) {
             if (job_argument_uses(item->text, word[i]))
-                reading_refuse(r, item, NULL,
-                               "{%s} has no value where the script starts its own ranks "
-                               "(spawns_ranks)",
-                               word[i]);
+                reading_refuse(r, item, NULL, "{%s} has no value where %s", word[i], why);
         }
     }
+}
+
+/* The worker writes a script's record; one that starts its own ranks has one set of arguments a
+ * host. */
+static void refuse_script_words(struct reading *r, const struct node *args, bool spawns_ranks)
+{
+    static const char *const of_command[] = {"record", "device_type", "first", "last"};
+    static const char *const of_rank[] = {"rank", "local_rank", "device_data"};
+    refuse_words(r, args, of_command, 4, "the worker writes the record: it is for a 'command'");
+    if (spawns_ranks)
+        refuse_words(r, args, of_rank, 3, "the script starts its own ranks (spawns_ranks)");
 }
 
 static void read_script(struct reading *r, const struct node *node, struct job_model *model)
@@ -84,8 +95,25 @@ static void read_script(struct reading *r, const struct node *node, struct job_m
         read_script_args(r, args, model);
     if (spawns)
         field_bool(r, spawns, &model->spawns_ranks);
-    if (args && model->spawns_ranks)
-        refuse_rank_words(r, args);
+    if (args)
+        refuse_script_words(r, args, model->spawns_ranks);
+}
+
+/* The program first; it may not be an option's or a placeholder's text. */
+static void read_command(struct reading *r, const struct node *node, struct job_model *model)
+{
+    const struct node *command = node_find(node, "command");
+    if (command->kind != NODE_LIST || !command->first) {
+        reading_refuse(r, command, "write command: [./train, \"--data\", \"{data}\"]",
+                       "%s must be a list of a program and its arguments (got %s)", command->name,
+                       node_found(r, command));
+        return;
+    }
+    const char *program = field_word(r, command->first);
+    if (program && (program[0] == '-' || program[0] == '{'))
+        reading_refuse(r, command->first, NULL, "%s begins with the program (got %s)",
+                       command->name, reading_shown(r, program));
+    read_args(r, command, model);
 }
 
 static bool is_identifier(const char *text)
@@ -140,6 +168,7 @@ static void read_layers(struct reading *r, const struct node *node, struct job_m
 
 static const struct model_form form[] = {
     {"script", MODEL_SCRIPT, {"args", "spawns_ranks"}, read_script},
+    {"command", MODEL_COMMAND, {NULL}, read_command},
     {"entry", MODEL_ENTRY, {"args"}, read_entry},
     {"layers", MODEL_LAYERS, {"input", "loss", "optimizer"}, read_layers},
 };
@@ -165,7 +194,7 @@ static const char *form_of_key(const char *key)
 
 static void refuse_key(struct reading *r, const struct node *value, const struct model_form *f)
 {
-    static const char *const known[] = {"script", "args",  "spawns_ranks", "entry",
+    static const char *const known[] = {"script", "args",  "spawns_ranks", "command",  "entry",
                                         "layers", "input", "loss",         "optimizer"};
     const char *other = form_of_key(value->key->text);
     if (!other)
@@ -189,13 +218,25 @@ static const struct model_form *find_form(const struct node *node)
     return NULL;
 }
 
+bool job_model_is_program(const struct job_model *model)
+{
+    return model->kind == MODEL_SCRIPT || model->kind == MODEL_COMMAND;
+}
+
+const char *job_model_own_program(const struct job_model *model)
+{
+    const char *program = model->kind == MODEL_COMMAND ? model->args[0] : "";
+    return program[0] != '/' && strchr(program, '/') ? program : NULL;
+}
+
 void section_model(struct reading *r, const struct node *node, void *out)
 {
     struct job_model *model = out;
     const struct model_form *f = node->kind == NODE_MAPPING ? find_form(node) : NULL;
     if (!f) {
         reading_refuse(r, node, NULL,
-                       "model must be a mapping with 'script', 'entry' or 'layers' (got %s)",
+                       "model must be a mapping with 'script', 'command', 'entry' or 'layers' (got "
+                       "%s)",
                        node->kind == NODE_MAPPING ? "none of them" : node_found(r, node));
         return;
     }

@@ -31,8 +31,9 @@ static const struct field link_field[] = {
     {"between", keep_node, offsetof(struct draft, between), false},
     {"from", keep_node, offsetof(struct draft, from), false},
     {"to", keep_node, offsetof(struct draft, to), false},
-    {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), true},
+    {"bandwidth", field_bandwidth, offsetof(struct draft, link.bandwidth_Bps), false},
     {"latency", field_latency, offsetof(struct draft, link.latency_s), false},
+    {"nccl_tests", field_text, offsetof(struct draft, link.nccl_tests), false},
     {"both_ways", field_bandwidth, offsetof(struct draft, link.both_ways_Bps), false},
     {"spread", field_share, offsetof(struct draft, link.spread), false},
     {"where", read_where, offsetof(struct draft, link.where), false},
@@ -49,7 +50,7 @@ static char *nearest_type(struct reading *r, const struct job *job, const char *
     return reading_nearest(r, name, word, n);
 }
 
-static int read_type_name(struct reading *r, const struct node *node, const struct job *job)
+int section_type(struct reading *r, const struct node *node, const struct job *job)
 {
     const char *name = field_word(r, node);
     if (!name)
@@ -61,6 +62,23 @@ static int read_type_name(struct reading *r, const struct node *node, const stru
     return type;
 }
 
+bool section_has_rate(struct reading *r, const struct node *link)
+{
+    const struct node *table = node_find(link, "nccl_tests");
+    bool has_bandwidth = node_find(link, "bandwidth");
+    if (table && (has_bandwidth || node_find(link, "latency")))
+        reading_refuse(r, table, NULL,
+                       "a link has either 'bandwidth' and 'latency', or 'nccl_tests', which says "
+                       "both");
+    else if (!table && !has_bandwidth)
+        reading_refuse(r, link->key ? link->key : link,
+                       "or give nccl_tests: FILE, a table of all_reduce_perf",
+                       "'bandwidth' is missing in %s", link->name);
+    else
+        return true;
+    return false;
+}
+
 static bool read_between(struct reading *r, const struct node *node, const struct job *job,
                          struct job_link *link)
 {
@@ -69,8 +87,8 @@ static bool read_between(struct reading *r, const struct node *node, const struc
                        node->name, node_found(r, node));
         return false;
     }
-    link->from_type = read_type_name(r, node->first, job);
-    link->to_type = read_type_name(r, node->last, job);
+    link->from_type = section_type(r, node->first, job);
+    link->to_type = section_type(r, node->last, job);
     return link->from_type != JOB_NO_TYPE && link->to_type != JOB_NO_TYPE;
 }
 
@@ -90,8 +108,8 @@ static bool read_ends(struct reading *r, const struct node *node, const struct d
         return false;
     }
     link->directed = true;
-    link->from_type = read_type_name(r, draft->from, job);
-    link->to_type = read_type_name(r, draft->to, job);
+    link->from_type = section_type(r, draft->from, job);
+    link->to_type = section_type(r, draft->to, job);
     return link->from_type != JOB_NO_TYPE && link->to_type != JOB_NO_TYPE;
 }
 
@@ -121,7 +139,10 @@ static void add_link(struct reading *r, const struct node *node, const struct jo
 static bool check_both_ways(struct reading *r, const struct node *node, const struct job_link *link)
 {
     const struct node *value = node_find(node, "both_ways");
-    if (value && link->directed)
+    if (link->nccl_tests && (value || link->spread > 0))
+        reading_refuse(r, value ? value : node_find(node, "spread"), NULL,
+                       "both_ways and spread go with 'bandwidth', not with 'nccl_tests'");
+    else if (value && link->directed)
         reading_refuse(r, value, NULL, "both_ways is for links 'between' two types");
     else if (link->both_ways_Bps > 0 && link->both_ways_Bps < link->bandwidth_Bps)
         reading_refuse(r, value, NULL,
@@ -138,7 +159,9 @@ static void read_link(struct reading *r, const struct node *node, struct job *jo
     if (!fields_read(r, node, link_field, sizeof link_field / sizeof *link_field, &draft))
         return;
     draft.link.place = reading_place(r, node->line, node->column);
-    if (read_ends(r, node, &draft, job, &draft.link) && draft.link.bandwidth_Bps > 0 &&
+    bool has_ends = read_ends(r, node, &draft, job, &draft.link);
+    bool has_rate = section_has_rate(r, node);
+    if (has_ends && has_rate && (draft.link.bandwidth_Bps > 0 || draft.link.nccl_tests) &&
         check_both_ways(r, node, &draft.link))
         add_link(r, node, &draft.link, job);
 }
@@ -197,6 +220,7 @@ static void read_measured(struct reading *r, const struct node *node, void *out)
 static const struct field network_field[] = {
     {"measured", read_measured, 0, false},
     {"links", read_links, 0, false},
+    {"topology", section_topology, 0, false},
 };
 
 void section_network(struct reading *r, const struct node *node, void *out)

@@ -1,4 +1,4 @@
-/* The sections with a few settings each: data, training, launcher. */
+/* The sections with a few settings each: data, training, storage, launcher. */
 #include <math.h>
 #include <stddef.h>
 
@@ -67,12 +67,16 @@ void section_data(struct reading *r, const struct node *node, void *out)
 static void read_collective(struct reading *r, const struct node *node, void *out)
 {
     static const struct choice collective[] = {
-        {"ring", COLLECTIVE_RING, false}, {"tree", 0, true},         {"double-tree", 0, true},
-        {"halving-doubling", 0, true},    {"hierarchical", 0, true}, {"parameter-server", 0, true},
+        {"ring", FT_RING, false},
+        {"tree", FT_TREE, false},
+        {"hierarchical", FT_HIERARCHICAL, false},
+        {"halving-doubling", FT_HALVING_DOUBLING, false},
+        {"parameter-server", FT_PARAMETER_SERVER, false},
+        {"bridge", FT_BRIDGE, false},
     };
     int value = 0;
     if (field_choose(r, node, collective, sizeof collective / sizeof *collective, &value))
-        *(enum collective *)out = (enum collective)value;
+        *(enum ft_collective_kind *)out = (enum ft_collective_kind)value;
 }
 
 static void read_window(struct reading *r, const struct node *node, void *out)
@@ -99,16 +103,36 @@ static void read_window(struct reading *r, const struct node *node, void *out)
     training->last = last;
 }
 
+static void read_last_batch(struct reading *r, const struct node *node, void *out)
+{
+    static const struct choice last[] = {{"keep", 0, false}, {"drop", 1, false}};
+    int drop = 0;
+    if (field_choose(r, node, last, sizeof last / sizeof *last, &drop))
+        *(bool *)out = drop == 1;
+}
+
 static const struct field training_field[] = {
     {"epochs", field_epochs, offsetof(struct job_training, epochs), false},
     {"collective", read_collective, offsetof(struct job_training, collective), false},
     {"iterations", read_window, 0, false},
     {"profiled", field_natural, offsetof(struct job_training, n_profiled), false},
+    {"evaluation", field_duration, offsetof(struct job_training, evaluation_s), false},
+    {"checkpoint", field_duration, offsetof(struct job_training, checkpoint_s), false},
+    {"last_batch", read_last_batch, offsetof(struct job_training, drops_last), false},
 };
 
 void section_training(struct reading *r, const struct node *node, void *out)
 {
     fields_read(r, node, training_field, sizeof training_field / sizeof *training_field, out);
+}
+
+static const struct field storage_field[] = {
+    {"bandwidth", field_bandwidth, offsetof(struct job_storage, bandwidth_Bps), true},
+};
+
+void section_storage(struct reading *r, const struct node *node, void *out)
+{
+    fields_read(r, node, storage_field, sizeof storage_field / sizeof *storage_field, out);
 }
 
 static void read_launcher_kind(struct reading *r, const struct node *node, void *out)

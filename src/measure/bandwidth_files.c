@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "measure/iperf3.h"
-#include "measure/nccl_tests.h"
+#include "network/nccl_tests.h"
 
 enum { MOST_ERRORS = 20 };
 
@@ -84,7 +84,7 @@ static bool add_nccl(struct values *values, const struct source *source, struct 
     struct error inner = {0};
     if (!nccl_tests_read(values->arena, source->text, &table, &inner))
         return in_file(source, &inner, e);
-    const struct link link = {.bandwidth_Bps = table.bandwidth_Bps, .source = LINK_MEASURED};
+    const struct link link = nccl_tests_link(values->arena, &table);
     if (source->from) {
         add(values, source->from, source->to, source->path, link);
         return true;
@@ -182,7 +182,8 @@ static bool make_names(struct arena *arena, const struct values *values, struct 
                   NETWORK_MOST_NAMES);
         return false;
     }
-    *network = (struct network){name, n_kept, ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
+    *network = (struct network){
+        .name = name, .n = n_kept, .link = ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
     return true;
 }
 
@@ -252,11 +253,19 @@ static bool read_one(struct arena *arena, struct source *source, struct network 
                : read_all(arena, source, 1, network, e);
 }
 
-bool bandwidth_file_read(struct arena *arena, const char *path, struct network *network,
-                         struct error *e)
+static bool read_sources(struct arena *arena, struct source *source, size_t n,
+                         struct network *network, struct error *e)
 {
-    struct source source = {.path = path};
-    return read_one(arena, &source, network, e);
+    return n == 1 ? read_one(arena, source, network, e) : read_all(arena, source, n, network, e);
+}
+
+bool bandwidth_paths_read(struct arena *arena, const char *const *path, size_t n,
+                          struct network *network, struct error *e)
+{
+    struct source *source = ARENA_ARRAY(arena, n, struct source);
+    for (size_t i = 0; i < n; i++)
+        source[i].path = path[i];
+    return read_sources(arena, source, n, network, e);
 }
 
 bool bandwidth_files_read(struct arena *arena, const struct job *job, struct network *network,
@@ -268,6 +277,5 @@ bool bandwidth_files_read(struct arena *arena, const struct job *job, struct net
         source[i] = (struct source){
             .path = job_path(arena, job, file->path), .from = file->from, .to = file->to};
     }
-    return job->n_network_files == 1 ? read_one(arena, source, network, e)
-                                     : read_all(arena, source, job->n_network_files, network, e);
+    return read_sources(arena, source, job->n_network_files, network, e);
 }

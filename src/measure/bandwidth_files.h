@@ -19,8 +19,8 @@
 bool bandwidth_files_read(struct arena *arena, const struct job *job, struct network *network,
                           struct error *e);
 
-/* One file, as the user named it. */
-bool bandwidth_file_read(struct arena *arena, const char *path, struct network *network,
-                         struct error *e);
+/* The same for `path[n]`, n >= 1, as the user named them. */
+bool bandwidth_paths_read(struct arena *arena, const char *const *path, size_t n,
+                          struct network *network, struct error *e);
 
 #endif

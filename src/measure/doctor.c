@@ -98,7 +98,11 @@ static void examine_here(struct examination *x, const char *run_folder)
         add(x, NULL, "job", DOCTOR_OK, "all that it names is there");
     else
         add_error(x, "job", &e);
-    if (file_exists(path_join(x->arena, x->worker, "hook/sitecustomize.py")))
+    if (x->job->model.kind == MODEL_COMMAND)
+        add(x, NULL, "command", DOCTOR_OK,
+            "whether it finds what it needs, and writes the records that docs/formats.md asks for, "
+            "shows when it runs");
+    else if (file_exists(path_join(x->arena, x->worker, "hook/sitecustomize.py")))
         add(x, NULL, "worker", DOCTOR_OK, x->worker);
     else
         add(x, NULL, "worker", DOCTOR_FAIL,

@@ -93,7 +93,9 @@ static void set_pythons(struct listing *list, const struct python_search *search
     for (int t = 0; t < job->n_types; t++) {
         const char *named = job->type[t].python, *named_by = NULL;
         named = named && strchr(named, '/') ? job_path(list->arena, job, named) : named;
-        const char *const *python = python_candidates(search, named, &named_by);
+        static const char *const none[] = {NULL};
+        const char *const *python =
+            job->model.kind == MODEL_COMMAND ? none : python_candidates(search, named, &named_by);
         for (size_t i = 0; i < list->n; i++) {
             for (size_t k = 0; k < list->host[i].n_roles; k++) {
                 struct doctor_role *role = &list->host[i].role[k];
@@ -176,13 +178,22 @@ static json_t *variables_json(const struct job_device_type *type)
     return list;
 }
 
+/* The program that a host must have of its own; "" where it is the job's, null where Python trains.
+ */
+static json_t *program_json(const struct job_model *model)
+{
+    if (model->kind != MODEL_COMMAND)
+        return json_null();
+    return agent_text(job_model_own_program(model) ? "" : model->args[0]);
+}
+
 static json_t *role_json(const struct job *job, const struct doctor_role *role)
 {
     const struct job_device_type *type = &job->type[role->type];
-    return json_pack("{s:o, s:o, s:s, s:s, s:o}", "pythons",
-                     texts_json(role->python, count_words(role->python)), "env",
-                     variables_json(type), "device", type->device, "backend", type->backend, "cpus",
-                     texts_json(type->cpus, type->n_cpus));
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "pythons",
+                     texts_json(role->python, count_words(role->python)), "program",
+                     program_json(&job->model), "env", variables_json(type), "device", type->device,
+                     "backend", type->backend, "cpus", texts_json(type->cpus, type->n_cpus));
 }
 
 const char *doctor_hosts_question(struct arena *arena, const struct job *job,

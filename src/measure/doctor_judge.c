@@ -136,11 +136,28 @@ static void judge_cpus(const struct judging *j, const struct doctor_role *role,
     text_free(&listed);
 }
 
+/* Of a program nothing is known but whether it is there. */
+static void judge_program(const struct judging *j, const struct doctor_role *role,
+                          const struct type_report *report)
+{
+    const char *type = j->job->type[role->type].name, *program = j->job->model.args[0];
+    if (!report->program)
+        add(j, type, "program", fail_if(role->n_ranks > 0),
+            arena_format(j->arena, "there is no program '%s'", program));
+    else if (*report->program)
+        add(j, type, "program", DOCTOR_OK, report->program);
+}
+
 static void judge_types(const struct judging *j)
 {
     for (size_t i = 0; i < j->host->n_roles; i++) {
         const struct doctor_role *role = &j->host->role[i];
         const struct type_report *report = &j->host->report.type[i];
+        if (report->is_command) {
+            judge_program(j, role, report);
+            judge_cpus(j, role, report);
+            continue;
+        }
         if (report->problem) {
             judge_missing_torch(j, role, report);
             continue;

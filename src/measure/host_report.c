@@ -60,11 +60,13 @@ static void read_missing_cpus(struct arena *arena, const json_t *json, struct ty
 static void read_type(struct arena *arena, const json_t *json, struct type_report *type)
 {
     const json_t *device = json_object_get(json, "device");
+    type->is_command = json_object_get(json, "program") != NULL;
+    type->program = text_at(arena, json, "program");
     type->path = text_at(arena, json, "path");
     type->python = text_at(arena, json, "version");
     type->torch = text_at(arena, json, "torch");
     type->problem = text_at(arena, json, "error");
-    if (!type->problem && (!type->path || !type->python || !type->torch))
+    if (!type->problem && !type->is_command && (!type->path || !type->python || !type->torch))
         type->problem = "it does not say which torch it has";
     read_passed_over(arena, json_object_get(json, "passed_over"), type);
     read_missing_cpus(arena, json_object_get(json, "missing_cpus"), type);

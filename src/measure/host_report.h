@@ -17,6 +17,8 @@ struct passed_over {
 
 /* For one of the device types that were asked for. */
 struct type_report {
+    bool is_command;     /* a program trains, not Python: all about Python is not known */
+    const char *program; /* where it is on the host, or NULL; "": the job brings it along */
     const char *path, *python, *torch; /* of the Python that would train */
     const char *problem;               /* why it has no torch that can be used; NULL: it has */
     struct passed_over *passed_over;   /* [n_passed_over], before it */

@@ -35,7 +35,8 @@ static const char *model_file(const struct job_model *model)
     return model->kind == MODEL_SCRIPT ? model->script : model->entry_file;
 }
 
-/* The job's folder, and that of the script or entry where it is elsewhere. */
+/* The job's folder, that of the script or entry where it is elsewhere, and the program, though git
+ * ignores what was built. */
 static bool stage_code(struct arena *arena, struct launcher *launcher,
                        const struct subsystem *subsystem, const char *host, struct error *e)
 {
@@ -46,8 +47,10 @@ static bool stage_code(struct arena *arena, struct launcher *launcher,
         .except = except, .n_except = n, .code = true, .limit_bytes = CODE_LIMIT_BYTES};
     const char *folder = subsystem_folder(arena, subsystem);
     const char *file = model_file(&subsystem->job->model);
+    const char *program = subsystem_own_program(arena, subsystem);
     char *path = NULL;
-    if (!launcher_stage(launcher, host, folder, &options, e))
+    if (!launcher_stage(launcher, host, folder, &options, e) ||
+        (program && !launcher_stage(launcher, host, program, NULL, e)))
         return false;
     if (!file)
         return true;
@@ -63,7 +66,7 @@ static bool is_used(const struct job_model *model, const char *placeholder)
         if (job_argument_uses(model->args[i], placeholder))
             return true;
     }
-    return model->kind != MODEL_SCRIPT && strcmp(placeholder, "data") == 0;
+    return !job_model_is_program(model) && strcmp(placeholder, "data") == 0;
 }
 
 /* A list names files beside it: they come along. */

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <sha2.h>
 
@@ -99,17 +100,46 @@ static bool add_code(struct arena *arena, struct inputs *inputs, const struct jo
     return true;
 }
 
+static const char *join_args(struct arena *arena, const struct job_model *model)
+{
+    struct text args = {0};
+    for (size_t i = 0; i < model->n_args; i++)
+        text_format(&args, "%s%s", i ? " " : "", model->args[i]);
+    const char *joined = arena_copy(arena, args.data ? args.data : "");
+    text_free(&args);
+    return joined;
+}
+
 static bool add_script(struct arena *arena, struct inputs *inputs, const struct job *job,
                        struct error *e)
 {
-    struct text args = {0};
-    for (size_t i = 0; i < job->model.n_args; i++)
-        text_format(&args, "%s%s", i ? " " : "", job->model.args[i]);
     inputs_add(arena, inputs, "script", job->model.script);
-    inputs_add(arena, inputs, "args", arena_copy(arena, args.data ? args.data : ""));
+    inputs_add(arena, inputs, "args", join_args(arena, &job->model));
     inputs_add(arena, inputs, "spawns_ranks", job->model.spawns_ranks ? "yes" : "no");
-    text_free(&args);
     return add_code(arena, inputs, job, job->model.script, e);
+}
+
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Of a command its program and all files that it is given, as far as they are the job's. */
+static bool add_command(struct arena *arena, struct inputs *inputs, const struct job *job,
+                        struct error *e)
+{
+    inputs_add(arena, inputs, "command", join_args(arena, &job->model));
+    for (size_t i = 0; i < job->model.n_args; i++) {
+        const char *word = job->model.args[i];
+        const char *path = job_path(arena, job, word);
+        if (!is_regular(path))
+            continue;
+        if (is_python(word) ? !add_code(arena, inputs, job, word, e)
+                            : !add_file(arena, inputs, path, word, e))
+            return false;
+    }
+    return true;
 }
 
 static bool add_entry(struct arena *arena, struct inputs *inputs, const struct job *job,
@@ -146,9 +176,8 @@ static bool add_model(struct arena *arena, struct inputs *inputs, const struct j
         const char *name;
         bool (*add)(struct arena *, struct inputs *, const struct job *, struct error *);
     } kind[] = {
-        [MODEL_NONE] = {"none", add_nothing},
-        [MODEL_SCRIPT] = {"script", add_script},
-        [MODEL_ENTRY] = {"entry", add_entry},
+        [MODEL_NONE] = {"none", add_nothing},       [MODEL_SCRIPT] = {"script", add_script},
+        [MODEL_COMMAND] = {"command", add_command}, [MODEL_ENTRY] = {"entry", add_entry},
         [MODEL_LAYERS] = {"layers", add_layers},
     };
     inputs_add(arena, inputs, "model", kind[job->model.kind].name);
@@ -268,6 +297,16 @@ static bool add_worker(struct arena *arena, struct inputs *inputs, const char *w
     return ok;
 }
 
+/* What a command does without. */
+static bool add_watcher(struct arena *arena, struct inputs *inputs, const struct python *python,
+                        const char *worker, struct error *e)
+{
+    inputs_add(arena, inputs, "python", python->path);
+    inputs_add(arena, inputs, "python version", python->version);
+    inputs_add(arena, inputs, "torch", python->torch);
+    return add_worker(arena, inputs, worker, e);
+}
+
 bool inputs_collect(struct arena *arena, const struct subsystem *subsystem, int type_number,
                     const char *worker, struct inputs *inputs, struct error *e)
 {
@@ -291,10 +330,7 @@ bool inputs_collect(struct arena *arena, const struct subsystem *subsystem, int 
         inputs_add(arena, &made, "launcher", "remote");
     inputs_add(arena, &made, "device", type->device);
     inputs_add(arena, &made, "backend", type->backend);
-    inputs_add(arena, &made, "python", python->path);
-    inputs_add(arena, &made, "python version", python->version);
-    inputs_add(arena, &made, "torch", python->torch);
-    if (!add_worker(arena, &made, worker, e))
+    if (job->model.kind != MODEL_COMMAND && !add_watcher(arena, &made, python, worker, e))
         return false;
     *inputs = made;
     return true;

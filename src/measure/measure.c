@@ -32,16 +32,30 @@ struct measurement {
     char started[CLOCK_DATE_SIZE];
 };
 
-static const char *profile_path(struct measurement *m, int type)
+char *measure_profile_name(struct arena *arena, const struct job_device_type *type, int64_t batch)
 {
-    return arena_format(&m->arena, "%s/profiles/%s.json", m->run, m->job->type[type].name);
+    return type->n_batches ? arena_format(arena, "%s-b%lld", type->name, (long long)batch)
+                           : arena_copy(arena, type->name);
 }
 
-/* What is measured, for people: "fast"; "full system, fast". */
-static const char *subject(struct measurement *m, int type)
+static const char *profile_name(struct measurement *m, int type)
 {
-    return arena_format(&m->arena, "%s%s", m->options->full ? "full system, " : "",
-                        m->job->type[type].name);
+    return measure_profile_name(&m->arena, &m->job->type[type], m->job->type[type].batch);
+}
+
+static const char *profile_path(struct measurement *m, int type)
+{
+    return arena_format(&m->arena, "%s/profiles/%s.json", m->run, profile_name(m, type));
+}
+
+/* What is measured, for people: "fast"; "full system, fast"; "fast, batch 32". */
+static const char *subject(struct measurement *m, int number)
+{
+    const struct job_device_type *type = &m->job->type[number];
+    const char *batch =
+        type->n_batches ? arena_format(&m->arena, ", batch %lld", (long long)type->batch) : "";
+    return arena_format(&m->arena, "%s%s%s", m->options->full ? "full system, " : "", type->name,
+                        batch);
 }
 
 static bool is_one_ring(const struct job *job)
@@ -65,7 +79,8 @@ static void plan_subsystems(struct measurement *m)
         m->subsystem[i].type = m->type;
         m->subsystem[i].run = m->keep;
         m->subsystem[i].records =
-            arena_format(&m->arena, "%s/records/%s", m->run, m->subsystem[i].name);
+            arena_format(&m->arena, "%s/records/%s", m->run,
+                         is_one_ring(m->job) ? m->subsystem[i].name : profile_name(m, i));
     }
 }
 
@@ -127,6 +142,8 @@ static bool find_pythons(struct measurement *m, struct error *e)
     struct python_search search = python_search_start(&m->arena);
     if (!reach_hosts(m, e))
         return false;
+    if (m->job->model.kind == MODEL_COMMAND)
+        return true;
     for (int i = 0; i < m->job->n_types; i++) {
         if (m->wanted[i] && !find_python(m, &search, i, e)) {
             if (!progress_cancelled(m->progress, e))
@@ -410,17 +427,54 @@ static bool measure(struct measurement *m, struct error *e)
            measure_due(m, e);
 }
 
+static size_t count_rounds(const struct job *job)
+{
+    size_t n = 1;
+    for (int t = 0; t < job->n_types; t++)
+        n = job->type[t].n_batches > n ? job->type[t].n_batches : n;
+    return n;
+}
+
+/* The job with each type's batch of that round; types that have none any more are not measured. */
+static struct job job_of_round(struct arena *arena, const struct job *job, size_t round)
+{
+    static const char *none[] = {""};
+    struct job made = *job;
+    made.type = ARENA_ARRAY(arena, (size_t)job->n_types, struct job_device_type);
+    for (int t = 0; t < job->n_types; t++) {
+        struct job_device_type *type = &made.type[t];
+        *type = job->type[t];
+        if (round < type->n_batches)
+            type->batch = type->batches[round];
+        else if (round > 0 && !type->profile)
+            type->profile = none;
+    }
+    return made;
+}
+
+static bool measure_round(const struct job *job, size_t round, const char *run,
+                          const struct measure_options *options, const struct progress *progress,
+                          struct error *e)
+{
+    struct measurement m = {
+        .options = options, .progress = progress, .data = {.pooled = options->full}};
+    struct job made = job_of_round(&m.arena, job, round);
+    m.job = &made;
+    choose_wanted(&m);
+    bool ok = find_folders(&m, run, options->worker, e) &&
+              launcher_open(&made, m.worker, progress, &m.launcher, e) && measure(&m, e);
+    launcher_close(m.launcher);
+    arena_free(&m.arena);
+    return ok;
+}
+
 bool measure_all(const struct job *job, const char *run, const struct measure_options *options,
                  const struct progress *progress, struct error *e)
 {
-    struct measurement m = {
-        .job = job, .options = options, .progress = progress, .data = {.pooled = options->full}};
-    choose_wanted(&m);
-    bool ok = find_folders(&m, run, options->worker, e) &&
-              launcher_open(job, m.worker, progress, &m.launcher, e) && measure(&m, e);
-    launcher_close(m.launcher);
+    bool ok = true;
+    for (size_t round = 0; ok && round < count_rounds(job); round++)
+        ok = measure_round(job, round, run, options, progress, e);
     if (!ok && progress_cancelled(progress, e))
         error_set(e, ERROR_HOST, "interrupted; what was measured is kept in %s", run);
-    arena_free(&m.arena);
     return ok;
 }

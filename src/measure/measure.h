@@ -2,7 +2,7 @@
  * Measuring what is not measured yet: each device type's sub-system, apart or together, to a
  * profile in the run's folder.
  *
- *     RUN/profiles/TYPE.json      what was measured
+ *     RUN/profiles/TYPE.json      what was measured; TYPE-b32.json of one of several batches
  *     RUN/records/TYPE/           spec.json, rankN.jsonl, rankN.out; one-ring/ for one mixed ring,
  *                                 full-system/ for the full system
  *     RUN/data/TYPE/              links to the drawn training data
@@ -28,11 +28,15 @@ struct measure_options {
     size_t n_inputs;
 };
 
+/* Name of what is measured of a type: its own, or "TYPE-b32" where several batches are. */
+char *measure_profile_name(struct arena *arena, const struct job_device_type *type, int64_t batch);
+
 /*
  * Measures every device type to which the job gives no profile, and which has none in `run` that
- * was measured under the same facts. Says what is kept, what is measured again and why. Together or
- * in one ring, all are measured again where one must be. `run` exists already; profiles are
- * written as soon as they are complete, so that an interrupted run goes on from there.
+ * was measured under the same facts; with several batches, one after the other. Says what is kept,
+ * what is measured again and why. Together or in one ring, all are measured again where one must
+ * be. `run` exists already; profiles are written as soon as they are complete, so that an
+ * interrupted run goes on from there.
  */
 bool measure_all(const struct job *job, const char *run, const struct measure_options *options,
                  const struct progress *progress, struct error *e);

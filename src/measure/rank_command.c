@@ -67,6 +67,11 @@ static size_t fill_values(struct arena *arena, const struct subsystem *subsystem
         {"master_addr", subsystem->address},
         {"master_port", number_text(arena, subsystem->port)},
         {"seed", arena_format(arena, "%llu", (unsigned long long)job->data.seed)},
+        {"device_type", job->type[rank->type].name},
+        {"record", subsystem_there(arena, subsystem, rank_number,
+                                   subsystem_record(arena, subsystem, rank_number))},
+        {"first", number_text(arena, job->training.first)},
+        {"last", number_text(arena, job->training.last)},
     };
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -76,19 +81,14 @@ static size_t fill_values(struct arena *arena, const struct subsystem *subsystem
     return n;
 }
 
-static bool add_script(struct list *argv, const struct subsystem *subsystem, int rank,
-                       struct error *e)
+static bool add_args(struct list *argv, const struct subsystem *subsystem, int rank, size_t first,
+                     struct error *e)
 {
     enum { N_VALUES = 16 };
     const struct job_model *model = &subsystem->job->model;
     struct job_placeholder value[N_VALUES];
     size_t n = fill_values(argv->arena, subsystem, rank, value);
-    char *script = NULL;
-    if (!path_absolute(argv->arena, job_path(argv->arena, subsystem->job, model->script), &script,
-                       e))
-        return false;
-    list_add(argv, subsystem_there(argv->arena, subsystem, rank, script));
-    for (size_t i = 0; i < model->n_args; i++) {
+    for (size_t i = first; i < model->n_args; i++) {
         char *filled = NULL;
         if (!job_fill_argument(argv->arena, model->args[i], value, n, &filled, e))
             return false;
@@ -97,19 +97,49 @@ static bool add_script(struct list *argv, const struct subsystem *subsystem, int
     return true;
 }
 
+static bool add_script(struct list *argv, const struct subsystem *subsystem, int rank,
+                       struct error *e)
+{
+    const char *file = subsystem->job->model.script;
+    char *script = NULL;
+    if (!path_absolute(argv->arena, job_path(argv->arena, subsystem->job, file), &script, e))
+        return false;
+    list_add(argv, subsystem_there(argv->arena, subsystem, rank, script));
+    return add_args(argv, subsystem, rank, 0, e);
+}
+
+static bool add_command(struct list *argv, const struct subsystem *subsystem, int rank,
+                        struct error *e)
+{
+    const char *program = subsystem_own_program(argv->arena, subsystem);
+    if (program)
+        list_add(argv, subsystem_there(argv->arena, subsystem, rank, program));
+    return add_args(argv, subsystem, rank, program != NULL, e);
+}
+
+/* A script, or the worker's own loop. */
+static bool add_python(struct list *argv, const struct subsystem *subsystem, int rank,
+                       const char *worker, struct error *e)
+{
+    list_add(argv, subsystem->type[subsystem->rank[rank].type].python.path);
+    list_add(argv, "-u");
+    if (subsystem->job->model.kind == MODEL_SCRIPT)
+        return add_script(argv, subsystem, rank, e);
+    list_add(argv, subsystem_there(argv->arena, subsystem, rank,
+                                   path_join(argv->arena, worker, "loop.py")));
+    return true;
+}
+
 bool rank_arguments(struct arena *arena, const struct subsystem *subsystem, int rank,
                     const char *worker, const char *const **argv, struct error *e)
 {
-    struct list list = list_start(arena, 8 + subsystem->job->model.n_args);
-    list_add(&list, subsystem->type[subsystem->rank[rank].type].python.path);
-    list_add(&list, "-u");
-    if (subsystem->job->model.kind != MODEL_SCRIPT)
-        list_add(&list,
-                 subsystem_there(arena, subsystem, rank, path_join(arena, worker, "loop.py")));
-    else if (!add_script(&list, subsystem, rank, e))
-        return false;
-    *argv = list.item;
-    return true;
+    const struct job_model *model = &subsystem->job->model;
+    struct list list = list_start(arena, 8 + model->n_args);
+    bool ok = model->kind == MODEL_COMMAND ? add_command(&list, subsystem, rank, e)
+                                           : add_python(&list, subsystem, rank, worker, e);
+    if (ok)
+        *argv = list.item;
+    return ok;
 }
 
 /* What a variable is for the rank so far: the type's own value, else ours where it runs here; NULL:
@@ -200,8 +230,9 @@ static void add_interface(struct list *env, const struct subsystem *subsystem, i
         set_unless_set(env, subsystem, rank->type, "NCCL_SOCKET_IFNAME", interface);
 }
 
-static void add_worker_variables(struct list *env, const struct subsystem *subsystem,
-                                 int rank_number, const char *worker)
+/* By which Python starts the worker in each training. */
+static void add_hook(struct list *env, const struct subsystem *subsystem, int rank_number,
+                     const char *worker)
 {
     int type_number = subsystem->rank[rank_number].type;
     const struct job_device_type *type = &subsystem->job->type[type_number];
@@ -210,6 +241,15 @@ static void add_worker_variables(struct list *env, const struct subsystem *subsy
     bool has_path = python_path && *python_path;
     list_add(env, arena_format(env->arena, "PYTHONPATH=%s/hook%s%s", there, has_path ? ":" : "",
                                has_path ? python_path : ""));
+}
+
+/* A command writes its record itself. */
+static void add_worker_variables(struct list *env, const struct subsystem *subsystem,
+                                 int rank_number, const char *worker)
+{
+    int type_number = subsystem->rank[rank_number].type;
+    if (subsystem->job->model.kind != MODEL_COMMAND)
+        add_hook(env, subsystem, rank_number, worker);
     list_set(env, "FORETRAIN_SPEC",
              subsystem_there(env->arena, subsystem, rank_number,
                              subsystem_spec(env->arena, subsystem, rank_number)));

@@ -9,9 +9,9 @@
 #include "measure/subsystem.h"
 
 /*
- * The argument list of a rank, ended by NULL: the user's script with its arguments filled in, or
- * the worker's own loop. `worker` is the absolute folder of the worker. Fails where an argument
- * needs what the rank does not have.
+ * The argument list of a rank, ended by NULL: the user's script or command with its arguments
+ * filled in, or the worker's own loop. `worker` is the absolute folder of the worker. Fails where
+ * an argument needs what the rank does not have.
  */
 bool rank_arguments(struct arena *arena, const struct subsystem *subsystem, int rank,
                     const char *worker, const char *const **argv, struct error *e);

@@ -86,9 +86,8 @@ static json_t *make_model(const struct spec *spec)
         const char *kind;
         json_t *(*make)(const struct spec *);
     } kinds[] = {
-        [MODEL_NONE] = {"script", make_script},
-        [MODEL_SCRIPT] = {"script", make_script},
-        [MODEL_ENTRY] = {"entry", make_entry},
+        [MODEL_NONE] = {"script", make_script},     [MODEL_SCRIPT] = {"script", make_script},
+        [MODEL_COMMAND] = {"command", make_script}, [MODEL_ENTRY] = {"entry", make_entry},
         [MODEL_LAYERS] = {"layers", make_layers},
     };
     json_t *model = kinds[spec->model->kind].make(spec);

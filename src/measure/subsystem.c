@@ -165,6 +165,12 @@ char *subsystem_folder(struct arena *arena, const struct subsystem *subsystem)
     return folder;
 }
 
+char *subsystem_own_program(struct arena *arena, const struct subsystem *subsystem)
+{
+    const char *file = job_model_own_program(&subsystem->job->model);
+    return file ? path_join(arena, subsystem_folder(arena, subsystem), file) : NULL;
+}
+
 char *subsystem_there(struct arena *arena, const struct subsystem *subsystem, int rank,
                       const char *path)
 {

@@ -75,6 +75,11 @@ char *subsystem_spec(struct arena *arena, const struct subsystem *subsystem, int
 /* The job's folder, absolute; as the job names it where it is not there. */
 char *subsystem_folder(struct arena *arena, const struct subsystem *subsystem);
 
+/* The program of a command where it is a file of the job's, absolute, links not followed; else
+ * NULL.
+ */
+char *subsystem_own_program(struct arena *arena, const struct subsystem *subsystem);
+
 /* Where a path of ours is on the host of a rank; NULL for NULL. */
 char *subsystem_there(struct arena *arena, const struct subsystem *subsystem, int rank,
                       const char *path);

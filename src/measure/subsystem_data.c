@@ -141,8 +141,8 @@ static const char *data_folder(struct arena *arena, const struct job *job, int t
 static void set_paths(struct arena *arena, const struct job *job, const char *folder, size_t first,
                       size_t n, bool is_list, struct subsystem_type *type)
 {
-    /* A script that is given a list gets a list; the built-in loop reads folders. */
-    const char *ending = is_list && job->model.kind == MODEL_SCRIPT ? ".txt" : "";
+    /* A program that is given a list gets a list; the built-in loop reads folders. */
+    const char *ending = is_list && job_model_is_program(&job->model) ? ".txt" : "";
     const char **device_data = ARENA_ARRAY(arena, n, const char *);
     for (size_t i = 0; i < n; i++)
         device_data[i] = arena_format(arena, "%s/device%zu%s", folder, first + i, ending);
@@ -179,7 +179,9 @@ static void tell_passes(const struct job *job, int type_number, double n_samples
     double needed = n_needed(job);
     if (n_samples <= 0 || iterations >= needed)
         return;
-    const char *does = job->model.kind == MODEL_SCRIPT ? "the script must pass" : "it passes";
+    const char *does = job->model.kind == MODEL_SCRIPT    ? "the script must pass"
+                       : job->model.kind == MODEL_COMMAND ? "the program must pass"
+                                                          : "it passes";
     progress_say(progress,
                  "%s: one pass over the %.0f samples of a device is %.0f iterations, and %.0f are "
                  "needed: %s over its data %.0f times (iterations at a pass's edge do not count), "
@@ -243,18 +245,20 @@ static bool draw_files(struct arena *arena, const struct job *job, const bool *w
 static void pass_on_set(const struct job *job, const bool *due, const char *root,
                         const struct progress *progress, struct subsystem_type *type)
 {
-    bool is_script = job->model.kind == MODEL_SCRIPT;
+    bool is_program = job_model_is_program(&job->model);
     for (int i = 0; i < job->n_types; i++) {
         if (!due[i])
             continue;
         const struct amount *amount = &job->type[i].data;
         type[i].data_dir = root;
-        if (!is_script && amount->unit == AMOUNT_SAMPLES)
+        if (!is_program && amount->unit == AMOUNT_SAMPLES)
             tell_passes(job, i, amount->value, progress);
     }
-    if (is_script && has_data(job))
-        progress_warn(progress, "the script's args have no {data} or {device_data}: it trains on "
-                                "what it opens itself, not on data drawn for it");
+    if (is_program && has_data(job))
+        progress_warn(progress,
+                      "the %s has no {data} or {device_data}: it trains on what it opens "
+                      "itself, not on data drawn for it",
+                      job->model.kind == MODEL_COMMAND ? "command" : "arguments of the script");
 }
 
 static bool any(const bool *flag, int n)

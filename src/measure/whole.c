@@ -52,6 +52,7 @@ bool whole_job(struct arena *arena, const struct job *system, const double *samp
         type->allow_full = true;
         type->profile = NULL;
         type->n_profiles = 0;
+        type->n_batches = 0;
         type->data = limit(type->data, sample_bytes[t], samples_needed(system));
     }
     *whole = made;

@@ -127,7 +127,8 @@ static bool is_kind(const struct bandwidth_map *map, size_t i, size_t j, int a, 
            map->cell[i * map->n + j].link.source != LINK_UNKNOWN;
 }
 
-/* Links between devices of two types, or within rows of one, ought to be alike. */
+/* Links between devices of two types, or within rows of one, ought to be alike. Of two halves the
+ * faster one says how. */
 static void mark_outliers(struct bandwidth_map *map, double *value, int a, int b, bool within)
 {
     enum { FEWEST = 4 };
@@ -137,7 +138,7 @@ static void mark_outliers(struct bandwidth_map *map, double *value, int a, int b
         if (is_kind(map, k / map->n, k % map->n, a, b, within))
             value[n++] = map->cell[k].link.bandwidth_Bps;
     }
-    double median = stats_quantile(value, n, 0.5);
+    double median = n > 1 ? stats_quantile(value, n, (double)(n / 2) / (double)(n - 1)) : 0;
     for (size_t k = 0; n >= FEWEST && k < map->n * map->n; k++) {
         if (!is_kind(map, k / map->n, k % map->n, a, b, within))
             continue;

@@ -13,6 +13,7 @@
 struct end {
     int type;
     const char *host; /* or NULL */
+    int slot;         /* on that host */
     long device_name; /* index in the matrix, or NETWORK_NO_NAME */
     long host_name;
 };
@@ -22,15 +23,16 @@ static long find_name(const struct network *network, const char *name)
     return network && name ? network_find(network, name) : NETWORK_NO_NAME;
 }
 
-static struct end end_of_host(const struct network *network, int type, const char *host)
+static struct end end_of_host(const struct network *network, int type, const char *host, int slot)
 {
-    return (struct end){type, host, NETWORK_NO_NAME, find_name(network, host)};
+    return (struct end){type, host, slot, NETWORK_NO_NAME, find_name(network, host)};
 }
 
 static struct end end_of_device(const struct network *network, const struct job *job, size_t device)
 {
-    struct end end =
-        end_of_host(network, job_device_type(job, device), job_device_host(job, device, NULL));
+    int slot = 0;
+    const char *host = job_device_host(job, device, &slot);
+    struct end end = end_of_host(network, job_device_type(job, device), host, slot);
     if (network && network->n) {
         struct arena scratch = {0};
         end.device_name = find_name(network, job_device_name(&scratch, job, device));
@@ -50,6 +52,31 @@ static bool in_matrix(const struct network *network, long from, long to, struct 
 static bool share_host(const struct end *a, const struct end *b)
 {
     return a->host && b->host && strcmp(a->host, b->host) == 0;
+}
+
+/* The links within the hosts of a type, or NULL. */
+static const struct host_links *links_within(const struct network *network, const char *type)
+{
+    for (size_t i = 0; i < network->n_within; i++) {
+        if (strcmp(network->within[i].type, type) == 0)
+            return &network->within[i];
+    }
+    return NULL;
+}
+
+static bool in_topology(const struct network *network, const struct job *job,
+                        const struct end *from, const struct end *to, struct link *link)
+{
+    if (!network || !network->n_within || !share_host(from, to))
+        return false;
+    const struct host_links *within = links_within(network, job->type[from->type].name);
+    if (!within)
+        within = links_within(network, job->type[to->type].name);
+    size_t i = (size_t)from->slot, j = (size_t)to->slot;
+    if (!within || i == j || i >= within->n || j >= within->n)
+        return false;
+    *link = within->link[i * within->n + j];
+    return true;
 }
 
 static bool class_joins(const struct job_link *class, const struct end *from, const struct end *to)
@@ -78,6 +105,22 @@ static const struct job_link *find_class(const struct job *job, const struct end
     return best;
 }
 
+static bool in_classes(const struct network *network, const struct job *job, const struct end *from,
+                       const struct end *to, struct link *link)
+{
+    const struct job_link *class = find_class(job, from, to);
+    if (!class)
+        return false;
+    if (class->nccl_tests)
+        return network && network_table(network, class->nccl_tests, link);
+    *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
+                          .latency_s = class->latency_s,
+                          .both_ways_Bps = class->both_ways_Bps,
+                          .spread = class->spread,
+                          .source = LINK_GIVEN};
+    return true;
+}
+
 /* A link that could not be measured has no value, whatever its class says; then it is `failed`. */
 static bool find_link(const struct network *network, const struct job *job, const struct end *from,
                       const struct end *to, struct link *link)
@@ -90,14 +133,7 @@ static bool find_link(const struct network *network, const struct job *job, cons
         *link = found;
         return !found.failed;
     }
-    const struct job_link *class = find_class(job, from, to);
-    if (class)
-        *link = (struct link){.bandwidth_Bps = class->bandwidth_Bps,
-                              .latency_s = class->latency_s,
-                              .both_ways_Bps = class->both_ways_Bps,
-                              .spread = class->spread,
-                              .source = LINK_GIVEN};
-    return class != NULL;
+    return in_topology(network, job, from, to, link) || in_classes(network, job, from, to, link);
 }
 
 /* In a ring all links are busy at the same time. */
@@ -215,6 +251,39 @@ bool network_link(const struct network *network, const struct job *job, size_t f
     return false;
 }
 
+static bool find_links(const struct network *network, const struct job *job,
+                       const struct device_pair *pair, size_t n, const struct end *end,
+                       struct link *link, struct error *e)
+{
+    struct gaps gaps = {0};
+    for (size_t k = 0; k < n; k++) {
+        const struct end *from = &end[pair[k].from], *to = &end[pair[k].to];
+        struct link found = {0};
+        if (find_link(network, job, from, to, &found))
+            link[k] = found;
+        else
+            note_gap(&gaps, from, to, pair[k].from, pair[k].to, found.failed);
+    }
+    if (gaps.n)
+        describe_gaps(job, &gaps, e);
+    return gaps.n == 0;
+}
+
+bool network_pairs(const struct network *network, const struct job *job,
+                   const struct device_pair *pair, size_t n, struct link *link, struct error *e)
+{
+    struct end *end = memory_resize(NULL, job->n_devices, sizeof *end);
+    struct link *found = memory_resize(NULL, n, sizeof *found);
+    for (size_t i = 0; i < job->n_devices; i++)
+        end[i] = end_of_device(network, job, i);
+    bool ok = find_links(network, job, pair, n, end, found, e);
+    if (ok)
+        memcpy(link, found, n * sizeof *link);
+    free(end);
+    free(found);
+    return ok;
+}
+
 static bool depend_on_ring(const struct link *link, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -252,29 +321,17 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         link[0] = (struct link){0};
         return true;
     }
-    struct link *found = memory_resize(NULL, n, sizeof *found);
-    memset(found, 0, n * sizeof *found);
-    struct gaps gaps = {0};
-    size_t first_device = job_ring_device(job, 0), device = first_device;
-    struct end first = end_of_device(network, job, device), from = first;
-    for (size_t i = 0; i < n; i++) {
-        size_t next = i + 1 < n ? job_ring_device(job, i + 1) : first_device;
-        struct end to = i + 1 < n ? end_of_device(network, job, next) : first;
-        if (find_link(network, job, &from, &to, &found[i]))
-            leave_to_ring(&found[i]);
-        else
-            note_gap(&gaps, &from, &to, device, next, found[i].failed);
-        from = to;
-        device = next;
-    }
-    if (gaps.n) {
-        describe_gaps(job, &gaps, e);
-    } else {
-        settle_whole(job, found);
-        memcpy(link, found, n * sizeof *link);
-    }
-    free(found);
-    return gaps.n == 0;
+    struct device_pair *pair = memory_resize(NULL, n, sizeof *pair);
+    for (size_t i = 0; i < n; i++)
+        pair[i] = (struct device_pair){job_ring_device(job, i),
+                                       job_ring_device(job, i + 1 < n ? i + 1 : 0)};
+    bool ok = network_pairs(network, job, pair, n, link, e);
+    for (size_t i = 0; ok && i < n; i++)
+        leave_to_ring(&link[i]);
+    if (ok)
+        settle_whole(job, link);
+    free(pair);
+    return ok;
 }
 
 static struct end *ends_of_devices(const struct network *network, const struct job *job,
@@ -333,10 +390,10 @@ static struct end subsystem_end(const struct network *network, const struct job 
     int nth = 0;
     for (int r = 0; r < rank; r++)
         nth += strcmp(host[r], host[rank]) == 0;
-    size_t device =
-        network && network->n ? device_on_host(job, type, host[rank], nth) : job->n_devices;
+    bool matters = network && (network->n || network->n_within);
+    size_t device = matters ? device_on_host(job, type, host[rank], nth) : job->n_devices;
     return device < job->n_devices ? end_of_device(network, job, device)
-                                   : end_of_host(network, type, host[rank]);
+                                   : end_of_host(network, type, host[rank], nth);
 }
 
 static bool all_known(const char *const *host, int n)

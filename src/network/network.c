@@ -32,6 +32,13 @@ bool link_is_shared(const struct link *link)
     return link->together_Bps > 0 && link->together_Bps < much_slower * link->bandwidth_Bps;
 }
 
+double link_message_Bps(const struct link *link, double bytes)
+{
+    if (!link->curve || !(bytes > 0))
+        return link->bandwidth_Bps;
+    return bytes / curve_message_s(link->curve->point, link->curve->n, bytes);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -51,6 +58,7 @@ static void fill_from(struct link *link, const struct link *other)
         return;
     *link = (struct link){.bandwidth_Bps = other->bandwidth_Bps,
                           .latency_s = other->latency_s,
+                          .curve = other->curve,
                           .source = LINK_FILLED};
 }
 

@@ -129,7 +129,8 @@ bool network_over(struct arena *arena, const struct table *table, const char **n
         error_hint(e, "give classes of links, network.links in the job");
         return false;
     }
-    *network = (struct network){name, n_kept, ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
+    *network = (struct network){
+        .name = name, .n = n_kept, .link = ARENA_ARRAY(arena, n_kept * n_kept, struct link)};
     return true;
 }
 

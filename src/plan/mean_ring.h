@@ -15,9 +15,12 @@ struct mean_ring {
     double payload_bytes;
 };
 
-/* From a job's forecast, by its model and with its ceilings. `profile` [job->n_types]. */
-void mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                    const struct forecast *forecast, struct mean_ring *ring);
+/*
+ * From a job's forecast, by its model and with its ceilings. `profile` [job->n_types]. Fails where
+ * the job's collective is no ring.
+ */
+bool mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                    const struct forecast *forecast, struct mean_ring *ring, struct error *e);
 
 /* Seconds of a step with these types and links by position, each [n_devices]. */
 double mean_ring_step_s(const struct mean_ring *ring, const int *type_of,
@@ -30,8 +33,8 @@ double mean_ring_device_s(const struct mean_ring *ring, int type, struct ft_link
 /* The same without an all-reduce: what it loads and computes. */
 double mean_ring_alone_s(const struct mean_ring *ring, int type);
 
-/* Chunks of all buckets over a link, once: Σ_b latency + (S_b/N) / rate; the closed form knows no
- * latency. */
+/* Chunks of all buckets over a link, once: Σ_b latency + (S_b/N) / rate, or by the link's curve;
+ * the closed form knows no latency. */
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link);
 
 /* What a device of the type takes before and after its buckets' all-reduce, if that took no time;

@@ -10,6 +10,7 @@
 
 #include "plan/order_search.h"
 #include "plan/polish.h"
+#include "predict/parts.h"
 
 enum { MOST_LOOKS = 20000000, MOST_JOINED = 20000 };
 
@@ -76,7 +77,7 @@ static void cost_hops(struct finder *f)
         const struct link *link = &s->link[i];
         bool known = link->source != LINK_UNKNOWN;
         int type = s->kinds.kind[i / n].type;
-        struct ft_link as_sent = {link->bandwidth_Bps, fmax(0, link->latency_s)};
+        struct ft_link as_sent = forecast_as_link(link);
         least_s[i] = known ? mean_ring_device_s(&s->ring, type, as_sent) : INFINITY;
         chunks_s[i] = known ? mean_ring_chunks_s(&s->ring, type, as_sent) : INFINITY;
     }
@@ -310,9 +311,9 @@ bool order_find(struct arena *arena, const struct job *job, const struct profile
     if (!forecast_make(arena, job, profile, network, model, &made.listed.forecast, e))
         return false;
     ring_kinds_find(arena, job, network, &s->kinds);
-    if (!check_size(job, &s->kinds, e))
+    if (!check_size(job, &s->kinds, e) ||
+        !mean_ring_make(arena, job, profile, &made.listed.forecast, &s->ring, e))
         return false;
-    mean_ring_make(arena, job, profile, &made.listed.forecast, &s->ring);
     read_links(&f);
     cost_hops(&f);
     find_bound(&f);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "predict/parts.h"
+
 static bool crosses_hosts(const struct ring_kind *from, const struct ring_kind *to)
 {
     return from->host == RING_NO_HOST || from->host != to->host;
@@ -63,9 +65,9 @@ double order_step_s(struct order_search *s, const uint32_t *order)
     count_crossings(s, order);
     for (size_t i = 0; i < n; i++) {
         struct link *link = &s->link_of[i];
-        if (!link->shared)
+        if (!link->shared && !link->curve)
             link->bandwidth_Bps /= sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
-        s->sent[i] = (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+        s->sent[i] = forecast_as_link(link);
     }
     return mean_ring_step_s(&s->ring, s->type_of, s->sent);
 }

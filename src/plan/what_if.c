@@ -95,6 +95,12 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
     struct what_if w = {.arena = arena, .profile = profile, .counts_vary = counts_vary};
     if (!forecast_make(arena, job, profile, network, model, &w.base, e))
         return false;
+    if (w.base.collective) {
+        error_set(e, ERROR_INPUT, "%s: other systems are forecast by the ring only, not by '%s'",
+                  job->file ? job->file : "job", w.base.collective_name);
+        error_hint(e, "leave out training.collective to see what the ring makes of them");
+        return false;
+    }
     take_job(&w, job);
     choose_model(&w, model);
     w.classes = class_links_find(arena, network, job);
@@ -139,6 +145,7 @@ static void take_types(struct system *s)
         const struct type_at_batch *at = find_batch(s->w, t, job->type[t].batch);
         assert(at);
         s->f.type[s->f.n_types] = at->stages;
+        s->f.type[s->f.n_types].count = job->type[t].count;
         s->at[s->f.n_types] = at;
         s->job.type[s->f.n_types] = job->type[t];
         s->type[s->f.n_types++] = t;
@@ -156,8 +163,10 @@ static void change_link(const struct variant *v, int from, int to, struct ft_lin
         bool back = change->type[0] == to && change->type[1] == from;
         if (!forth && !back)
             continue;
-        if (change->bandwidth_Bps > 0)
+        if (change->bandwidth_Bps > 0) {
             link->bandwidth_Bps = change->bandwidth_Bps;
+            link->n_curve = 0;
+        }
         if (change->latency_s >= 0)
             link->latency_s = change->latency_s;
     }
@@ -167,7 +176,7 @@ static bool find_class_link(const struct system *s, int from, int to, bool withi
                             struct ft_link *link, struct error *e)
 {
     const struct link *class = class_link(&s->w->classes, from, to, within);
-    *link = (struct ft_link){class->bandwidth_Bps, fmax(0, class->latency_s)};
+    *link = forecast_as_link(class);
     if (!within)
         change_link(s->variant, from, to, link);
     if (link->bandwidth_Bps > 0)
@@ -217,8 +226,7 @@ static void ring_of_job(struct system *s)
     for (size_t i = 0; i < n; i++)
         s->type_of[i] = job_device_type(&s->job, job_ring_device(&s->job, i));
     for (size_t i = 0; n > 1 && i < n; i++) {
-        const struct link *link = &s->w->base.link[i];
-        s->link[i] = (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+        s->link[i] = forecast_as_link(&s->w->base.link[i]);
         if (!s->w->within[i])
             change_link(s->variant, s->type_of[i], s->type_of[(i + 1) % n], &s->link[i]);
     }
@@ -239,8 +247,10 @@ static bool step_by_closed_form(struct system *s, char *message)
     size_t n = s->f.n_devices, n_types = (size_t)s->f.n_types;
     struct ft_device_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_device_type);
     double *bandwidth_Bps = ARENA_ARRAY(&s->arena, n, double);
-    for (size_t t = 0; t < n_types; t++)
+    for (size_t t = 0; t < n_types; t++) {
         type[t] = forecast_device_type(&s->f.type[t]);
+        type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
+    }
     for (size_t i = 0; i < n; i++)
         bandwidth_Bps[i] = s->link[i].bandwidth_Bps;
     struct ft_ring ring = {n, s->type_of, bandwidth_Bps, s->w->base.payload_bytes};
@@ -255,8 +265,10 @@ static bool step_by_timeline(struct system *s, char *message)
 {
     size_t n_types = (size_t)s->f.n_types;
     struct ft_timeline_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_timeline_type);
-    for (size_t t = 0; t < n_types; t++)
+    for (size_t t = 0; t < n_types; t++) {
         type[t] = s->at[t]->step;
+        type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
+    }
     struct ft_timeline timeline = {.type = type,
                                    .n_types = n_types,
                                    .type_of = s->type_of,
@@ -301,8 +313,9 @@ static bool forecast_system(struct system *s, struct outcome *outcome, struct er
         *outcome = (struct outcome){0};
         return true;
     }
-    if (!make_ring(s, e) || !find_step(s, e) ||
-        !forecast_epoch(&s->arena, &s->job, s->w->profile, &s->f, &warnings, e))
+    forecast_sample_size(&s->job, s->w->profile, &s->f);
+    if (!forecast_storage(&s->job, s->w->profile, &s->f, &warnings, e) || !make_ring(s, e) ||
+        !find_step(s, e) || !forecast_epoch(&s->arena, &s->job, &s->f, &warnings, e))
         return false;
     struct outcome o = {.any = true,
                         .n_devices = s->f.n_devices,

@@ -42,14 +42,23 @@ static double whole_iterations(double x)
     return whole < 1 ? 1 : whole;
 }
 
+/* What is left for the last of so many iterations, where x are needed. */
+static double share_of_last(double x, double iterations)
+{
+    double share = x - (iterations - 1);
+    return share > 0 && share < 1 ? share : 1;
+}
+
 static struct ft_epoch_forecast in_proportion(const struct ft_share *share, size_t n_types,
                                               double total)
 {
     double batch = 0;
     for (size_t t = 0; t < n_types; t++)
         batch += share[t].n_devices * share[t].batch;
-    double iterations = isfinite(batch) ? whole_iterations(total / batch) : INFINITY;
-    return (struct ft_epoch_forecast){.iterations = iterations};
+    double needed = isfinite(batch) ? total / batch : INFINITY;
+    double iterations = whole_iterations(needed);
+    return (struct ft_epoch_forecast){.iterations = iterations,
+                                      .last_share = share_of_last(needed, iterations)};
 }
 
 static struct ft_epoch_forecast in_rounds(const struct ft_share *share, size_t n_types,
@@ -67,7 +76,9 @@ static struct ft_epoch_forecast in_rounds(const struct ft_share *share, size_t n
         fewest = iterations < fewest ? iterations : fewest;
     }
     double rounds = isfinite(round) ? total / round : INFINITY;
-    return (struct ft_epoch_forecast){.iterations = whole_iterations(rounds * most),
+    double needed = rounds * most, iterations = whole_iterations(needed);
+    return (struct ft_epoch_forecast){.iterations = iterations,
+                                      .last_share = share_of_last(needed, iterations),
                                       .rounds = rounds,
                                       .unbalanced = most > BALANCED * fewest,
                                       .last_to_finish = last};

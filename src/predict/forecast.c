@@ -2,6 +2,7 @@
 #include "predict/forecast.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "predict/parts.h"
 
@@ -33,27 +34,34 @@ static bool read_stages(const struct job *job, const struct profile *profile,
     return false;
 }
 
-/* The closed form over the job's ring, into `f->device` and `f->closed_form`. */
-static bool forecast_ring(struct arena *arena, const struct job *job, struct forecast *f,
-                          struct error *e)
+/* The closed form over the job's devices, into `f->device` and `f->closed_form`. */
+static bool forecast_closed_form(struct arena *arena, const struct job *job, struct forecast *f,
+                                 struct error *e)
 {
-    size_t n = job->n_devices;
-    struct ft_device_type *type = ARENA_ARRAY(arena, (size_t)job->n_types, struct ft_device_type);
+    size_t n = job->n_devices, n_types = (size_t)job->n_types;
+    struct ft_device_type *type = ARENA_ARRAY(arena, n_types, struct ft_device_type);
     int *type_at = ARENA_ARRAY(arena, n, int);
-    double *bandwidth_Bps = ARENA_ARRAY(arena, n, double);
+    double *value = ARENA_ARRAY(arena, n, double);
     char message[FT_MESSAGE_SIZE];
-    for (int t = 0; t < job->n_types; t++)
+    for (int t = 0; t < job->n_types; t++) {
         type[t] = forecast_device_type(&f->type[t]);
+        type[t].load_s = fmax(type[t].load_s, f->storage_s);
+    }
     for (size_t i = 0; i < n; i++) {
         type_at[i] = job_device_type(job, job_ring_device(job, i));
-        bandwidth_Bps[i] = f->link[i].bandwidth_Bps;
+        value[i] = link_message_Bps(&f->link[f->slowest_hop[i]], f->payload_bytes / (double)n);
     }
+    if (f->collective && !forecast_collective_times(arena, job, f, value, e))
+        return false;
     f->device = ARENA_ARRAY(arena, n, struct ft_device_forecast);
-    struct ft_ring ring = {n, type_at, bandwidth_Bps, f->payload_bytes};
-    if (ft_closed_form(type, (size_t)job->n_types, &ring, f->device, &f->closed_form, message))
-        return true;
-    error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
-    return false;
+    struct ft_ring ring = {n, type_at, value, f->payload_bytes};
+    bool ok = f->collective
+                  ? ft_closed_form_with(type, n_types, type_at, n, value, f->device,
+                                        &f->closed_form, message)
+                  : ft_closed_form(type, n_types, &ring, f->device, &f->closed_form, message);
+    if (!ok)
+        error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
+    return ok;
 }
 
 static void sum_up_types(const struct job *job, struct forecast *f)
@@ -68,8 +76,9 @@ static void sum_up_types(const struct job *job, struct forecast *f)
             type->step_s = device->step_s;
             type->slowest = i;
         }
-        f->n_links[f->link[i].source]++;
     }
+    for (size_t h = 0; h < f->n_hops; h++)
+        f->n_links[f->link[h].source]++;
 }
 
 static const char *deciding_stage(const struct job *job, const struct forecast *f)
@@ -82,13 +91,26 @@ static const char *deciding_stage(const struct job *job, const struct forecast *
     return f->n_devices > 1 && f->device[i].ring_s >= computing_s ? "all-reduce" : "computing";
 }
 
-/* The closed form's word on what decides, and its step; the timeline's replace them. */
+static size_t sender_over_slowest_link(const struct forecast *f)
+{
+    size_t slowest = 0;
+    for (size_t h = 0; h < f->n_hops; h++)
+        slowest = f->link[h].bandwidth_Bps < f->link[slowest].bandwidth_Bps ? h : slowest;
+    return f->hop[slowest].from;
+}
+
+/*
+ * The closed form's word on what decides, and its step; the timeline's replace them. A ring's
+ * device waits for its own link; in other collectives all wait for the slowest.
+ */
 static void take_closed_form(const struct job *job, struct forecast *f)
 {
     f->model = MODEL_CLOSED_FORM;
     f->step_s = f->closed_form.step_s;
     f->deciding = f->closed_form.deciding;
     f->deciding_stage = deciding_stage(job, f);
+    if (f->collective && strcmp(f->deciding_stage, "all-reduce") == 0)
+        f->deciding = sender_over_slowest_link(f);
 }
 
 static bool take_timeline(struct arena *arena, const struct job *job, const struct profile *profile,
@@ -121,9 +143,10 @@ static void name_what_decides(struct arena *arena, const struct job *job, struct
 {
     size_t i = f->deciding, n = f->n_devices;
     f->deciding_device = job_device_name(arena, job, job_ring_device(job, i));
+    size_t hop = f->slowest_hop[i];
     if (n > 1)
-        f->deciding_next = job_device_name(arena, job, job_ring_device(job, (i + 1) % n));
-    f->deciding_link = f->link[i];
+        f->deciding_next = job_device_name(arena, job, job_ring_device(job, f->hop[hop].to));
+    f->deciding_link = f->link[hop];
 }
 
 static bool check_step(const struct job *job, const struct forecast *f, struct error *e)
@@ -145,13 +168,15 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     struct forecast f = {.name = job->name,
                          .n_devices = job->n_devices,
                          .type = ARENA_ARRAY(arena, n_types, struct type_forecast),
-                         .n_types = job->n_types,
-                         .link = ARENA_ARRAY(arena, job->n_devices, struct link)};
+                         .n_types = job->n_types};
     for (int t = 0; t < job->n_types; t++)
         forecast_warn_profile(job, t, &profile[t], &warnings);
+    forecast_sample_size(job, profile, &f);
     if (!read_stages(job, profile, f.type, e) ||
+        !forecast_storage(job, profile, &f, &warnings, e) ||
         !forecast_payload(job, profile, f.type, &f.payload_bytes, &warnings, e) ||
-        !network_ring(network, job, f.link, e) || !forecast_ring(arena, job, &f, e))
+        !forecast_collective(arena, job, network, &f, e) ||
+        !forecast_closed_form(arena, job, &f, e))
         return false;
     forecast_warn_strangers(arena, job, network, &warnings);
     sum_up_types(job, &f);
@@ -163,7 +188,7 @@ bool forecast_make(struct arena *arena, const struct job *job, const struct prof
     name_what_decides(arena, job, &f);
     warn_of_the_closed_form(&f, &warnings);
     forecast_warn_links(arena, job, &f, &warnings);
-    if (!forecast_epoch(arena, job, profile, &f, &warnings, e))
+    if (!forecast_epoch(arena, job, &f, &warnings, e))
         return false;
     forecast_self(arena, job, profile, network, &f, &warnings);
     f.warning = warnings_sentences(&warnings);

@@ -88,19 +88,29 @@ struct forecast {
     bool epoch_known; /* false: why_no_epoch says what is missing */
     const char *why_no_epoch;
     struct ft_epoch_forecast epoch;
+    double evaluation_s, checkpoint_s; /* of each epoch, in epoch_s; 0: not given */
     double epochs, epoch_s, total_s;
     struct span epoch_span_s, total_span_s; /* of the means over an epoch, and over all */
     double samples_per_s;                   /* of the whole system; 0 where samples are not known */
     double total_samples;                   /* per epoch; 0 unknown */
+    double storage_s; /* that the storage takes to deliver what all devices load for a step; 0: its
+                         bandwidth is not given */
     double sample_bytes;        /* the size by which bytes and samples meet; 0 unknown */
     const char *sample_basis;   /* where that size is from: "given", "size / samples", "mean of the
                                    profiles"; NULL where unknown */
     struct type_forecast *type; /* [n_types] */
     int n_types;
-    struct ft_device_forecast *device; /* [n_devices], ring order */
-    struct link *link;                 /* [n_devices], ring order */
-    size_t n_links[LINK_FILLED + 1];   /* of each source */
-    const char **warning;              /* [n_warnings], whole sentences */
+    struct ft_device_forecast *device;       /* [n_devices], ring order */
+    const char *collective_name;             /* of the job's all-reduces */
+    const struct ft_collective *collective;  /* NULL: the ring, or one device */
+    const struct ft_collective_stage *stage; /* [n_stages], of one all-reduce */
+    size_t n_stages;
+    const struct ft_pair *hop; /* [n_hops], positions: what it sends over; of the ring i to i+1 */
+    struct link *link;         /* [n_hops] */
+    size_t n_hops;
+    size_t *slowest_hop;             /* [n_devices], the slowest that each sends over */
+    size_t n_links[LINK_FILLED + 1]; /* of each source */
+    const char **warning;            /* [n_warnings], whole sentences */
     size_t n_warnings;
 };
 

@@ -28,6 +28,17 @@ void forecast_warn_links(struct arena *arena, const struct job *job,
 void forecast_warn_strangers(struct arena *arena, const struct job *job,
                              const struct network *network, struct warnings *warnings);
 
+/* `sample_bytes`, by which bytes and samples meet. */
+void forecast_sample_size(const struct job *job, const struct profile *profile,
+                          struct forecast *forecast);
+
+/*
+ * `storage_s`, from a forecast that has its types' stages and sample size. Fails where that size is
+ * not known.
+ */
+bool forecast_storage(const struct job *job, const struct profile *profile,
+                      struct forecast *forecast, struct warnings *warnings, struct error *e);
+
 /*
  * S of the full ring, from `bytes_sent` and `payload_bytes` that it sets in `type` [n_types]. Fails
  * where no sub-system has bytes or two differ by more than 1 %.
@@ -35,6 +46,20 @@ void forecast_warn_strangers(struct arena *arena, const struct job *job,
 bool forecast_payload(const struct job *job, const struct profile *profile,
                       struct type_forecast *type, double *payload_bytes, struct warnings *warnings,
                       struct error *e);
+
+/*
+ * The job's collective: its stages, hops and their links, into `collective_name` to `slowest_hop`.
+ * Fails where the devices do not suit it, or naming the links that have no value.
+ */
+bool forecast_collective(struct arena *arena, const struct job *job, const struct network *network,
+                         struct forecast *forecast, struct error *e);
+
+/* What it takes each device where all begin at once, `time_s` [n_devices]; not for the ring. */
+bool forecast_collective_times(struct arena *arena, const struct job *job,
+                               const struct forecast *forecast, double *time_s, struct error *e);
+
+/* A link as the library takes it. */
+struct ft_link forecast_as_link(const struct link *link);
 
 /*
  * The timeline's step, and what decides it, from a forecast that has its types' stages, links and
@@ -49,9 +74,9 @@ void forecast_self(struct arena *arena, const struct job *job, const struct prof
                    const struct network *network, struct forecast *forecast,
                    struct warnings *warnings);
 
-/* Epoch, total and throughput, from a forecast that has its step. */
-bool forecast_epoch(struct arena *arena, const struct job *job, const struct profile *profile,
-                    struct forecast *forecast, struct warnings *warnings, struct error *e);
+/* Epoch, total and throughput, from a forecast that has its step and sample size. */
+bool forecast_epoch(struct arena *arena, const struct job *job, struct forecast *forecast,
+                    struct warnings *warnings, struct error *e);
 
 /* Type and ring of the closed form, out of a type's forecast. */
 struct ft_device_type forecast_device_type(const struct type_forecast *type);

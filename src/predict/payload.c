@@ -31,10 +31,11 @@ static bool read_bytes(const struct profile *profile, bool needed, struct type_f
     }
     if (n < 2 || !needed)
         return true;
+    const char *why = profile_why_unknown(profile, "all_reduce");
     error_set(e, ERROR_INPUT,
               "profile %s of device type '%s' does not hold the bytes that a device sends for "
-              "all-reduce",
-              profile->file, type->name);
+              "all-reduce%s%s%s",
+              profile->file, type->name, why ? " (" : "", why ? why : "", why ? ")" : "");
     error_hint(e, "measure the type again, or write all_reduce.sent_bytes into the profile");
     return false;
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "predict/message.h"
 #include "predict/refuse.h"
 #include "predict/ring_paths.h"
 
@@ -113,6 +114,8 @@ static bool check_links(const struct ft_link *link, size_t n_devices, char *mess
             return refuse(message,
                           "latency_s of position %zu must be finite and not negative (got %g)", i,
                           link[i].latency_s);
+        if (!message_check_curve(&link[i], message))
+            return false;
     }
     return true;
 }
@@ -134,9 +137,8 @@ static void cost_hops(const struct ft_link *link, size_t n_devices, double segme
                       bool whole, const struct hops *h)
 {
     for (size_t i = 0; i < n_devices; i++) {
-        double wire_s = segment_bytes / link[i].bandwidth_Bps;
-        h->pass_s[i] = wire_s + link[i].latency_s;
-        h->stay_s[i] = whole ? h->pass_s[i] : 2 * wire_s;
+        h->pass_s[i] = message_s(&link[i], segment_bytes);
+        h->stay_s[i] = whole ? h->pass_s[i] : 2 * message_wire_s(&link[i], segment_bytes);
     }
 }
 

@@ -1,23 +1,22 @@
-/* What must be known about the links of the ring. */
+/* What must be known about the links of the collective. */
 #include "base/units.h"
 #include "predict/parts.h"
 
 static void warn_of_lower_bounds(const struct forecast *f, struct warnings *warnings)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->n_devices; i++)
-        n += f->link[i].at_least;
+    for (size_t h = 0; h < f->n_hops; h++)
+        n += f->link[h].at_least;
     if (n > 0)
         warn(warnings,
-             "%zu of the ring's links have lower bounds only (measured>=): a CPU was the limit "
-             "while "
+             "%zu of the %s's links have lower bounds only (measured>=): a CPU was the limit while "
              "they were measured, so they may be faster, and the step shorter.",
-             n);
+             n, f->collective_name);
 }
 
 static const char *name_of(struct arena *arena, const struct job *job, size_t position)
 {
-    return job_device_name(arena, job, job_ring_device(job, position % job->n_devices));
+    return job_device_name(arena, job, job_ring_device(job, position));
 }
 
 static void warn_of_shared(struct arena *arena, const struct job *job, const struct forecast *f,
@@ -25,18 +24,37 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
 {
     size_t n = 0, slowest = 0;
     char rate[UNITS_TEXT_SIZE];
-    for (size_t i = 0; i < f->n_devices; i++) {
-        if (!f->link[i].shared)
+    for (size_t h = 0; h < f->n_hops; h++) {
+        if (!f->link[h].shared)
             continue;
-        if (n++ == 0 || f->link[i].bandwidth_Bps < f->link[slowest].bandwidth_Bps)
-            slowest = i;
+        if (n++ == 0 || f->link[h].bandwidth_Bps < f->link[slowest].bandwidth_Bps)
+            slowest = h;
     }
     if (n > 0)
         warn(warnings,
              "%zu of the ring's links share an uplink with others: they count with what was "
              "measured while all were busy, the slowest %s -> %s with %s.",
-             n, name_of(arena, job, slowest), name_of(arena, job, slowest + 1),
+             n, name_of(arena, job, f->hop[slowest].from), name_of(arena, job, f->hop[slowest].to),
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
+}
+
+/* Where a curve begins above what the ring sends, its line goes on below what was measured. */
+static void warn_of_small_messages(const struct forecast *f, struct warnings *warnings)
+{
+    const double close = 1.01;
+    double message_bytes = f->payload_bytes / (double)f->n_devices;
+    char first[UNITS_TEXT_SIZE], message[UNITS_TEXT_SIZE];
+    for (size_t h = 0; h < f->n_hops; h++) {
+        const struct link_curve *curve = f->link[h].curve;
+        if (!curve || curve->point[0].bytes <= close * message_bytes)
+            continue;
+        warn(warnings,
+             "a table of all_reduce_perf begins with messages of %s, and the ring's are %s or "
+             "smaller: what they take is read off the line through the table's first two sizes.",
+             units_format(curve->point[0].bytes, DIMENSION_BYTES, first),
+             units_format(message_bytes, DIMENSION_BYTES, message));
+        return;
+    }
 }
 
 void forecast_warn_links(struct arena *arena, const struct job *job, const struct forecast *f,
@@ -44,4 +62,5 @@ void forecast_warn_links(struct arena *arena, const struct job *job, const struc
 {
     warn_of_lower_bounds(f, warnings);
     warn_of_shared(arena, job, f, warnings);
+    warn_of_small_messages(f, warnings);
 }

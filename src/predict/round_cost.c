@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "predict/message.h"
 #include "predict/refuse.h"
 
 /* gloo/allreduce.h, kMaxSegmentSize; at least two, so that one is reduced while one is sent. */
@@ -19,19 +20,19 @@ static bool check_link(double chunk_bytes, struct ft_link link, size_t n_segment
     if (!is_amount(link.latency_s))
         return refuse(message, "latency_s must be finite and not negative (got %g)",
                       link.latency_s);
-    return n_segments > 0 || refuse(message, "a chunk has at least one segment");
-}
-
-static struct ft_round whole_chunks(double wire_s, double latency_s)
-{
-    return (struct ft_round){.cost_s = wire_s + latency_s};
+    if (n_segments == 0)
+        return refuse(message, "a chunk has at least one segment");
+    return message_check_curve(&link, message);
 }
 
 /* Two segments in flight: a pair of them leaves the link no sooner than one's trip and a wire. */
-static struct ft_round two_in_flight(double wire_s, double latency_s, double segments)
+static struct ft_round two_in_flight(const struct ft_link *link, double chunk_bytes,
+                                     double segments)
 {
-    double segment_s = wire_s / segments;
-    return (struct ft_round){.cost_s = fmax(wire_s, segments / 2 * (segment_s + latency_s)),
+    double segment_s = message_wire_s(link, chunk_bytes / segments);
+    double latency_s = message_latency_s(link);
+    return (struct ft_round){.cost_s =
+                                 fmax(segments * segment_s, segments / 2 * (segment_s + latency_s)),
                              .drain_s = fmin(segment_s, latency_s)};
 }
 
@@ -40,9 +41,9 @@ bool ft_round_cost(double chunk_bytes, struct ft_link link, size_t n_segments,
 {
     if (!check_link(chunk_bytes, link, n_segments, message))
         return false;
-    double wire_s = chunk_bytes / link.bandwidth_Bps;
-    struct ft_round r = n_segments == 1 ? whole_chunks(wire_s, link.latency_s)
-                                        : two_in_flight(wire_s, link.latency_s, (double)n_segments);
+    struct ft_round r = {.cost_s = message_s(&link, chunk_bytes)};
+    if (n_segments > 1)
+        r = two_in_flight(&link, chunk_bytes, (double)n_segments);
     if (!isfinite(r.cost_s))
         return refuse(message, "a chunk of %g bytes takes too long to count", chunk_bytes);
     *cost = r;

@@ -13,7 +13,6 @@ static const double MOST_DRAWS = 4e5; /* steps times devices */
 struct scaled {
     struct arena *arena;
     const struct job *job;
-    const struct profile *profile;
     const struct forecast *f;
     struct job_device_type *type; /* [n_types], with its own counts */
     size_t n_devices;
@@ -42,7 +41,7 @@ static int64_t divisor_of_counts(const struct job *job)
 static void put(struct scaled *s, size_t *at, int type, const struct link *link)
 {
     s->type_of[*at] = type;
-    s->link[*at] = (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+    s->link[*at] = forecast_as_link(link);
     ++*at;
 }
 
@@ -129,8 +128,7 @@ static void set_epoch(struct scaled *s, struct scaling_point *p)
     memcpy(f.type, s->f->type, size);
     f.step_s = p->step_s;
     f.samples_per_s = 0;
-    p->epoch_known =
-        forecast_epoch(s->arena, &job, s->profile, &f, &unsaid, &none) && f.epoch_known;
+    p->epoch_known = forecast_epoch(s->arena, &job, &f, &unsaid, &none) && f.epoch_known;
     p->epoch_s = f.epoch_s;
     p->total_s = f.total_s;
     p->samples_per_s = f.samples_per_s;
@@ -148,11 +146,14 @@ static bool scale(struct scaled *s, int64_t times, int64_t divisor, struct scali
     }
     *p = (struct scaling_point){.factor = (double)times / (double)divisor,
                                 .n_devices = s->n_devices};
-    if (s->n_devices > MOST_DEVICES)
+    bool less_of_storage =
+        s->f->storage_s > 0 && times < divisor; /* steps know their own cap only */
+    if (s->n_devices > MOST_DEVICES || less_of_storage)
         return false;
     lay_out(s);
     if (!closed_form(s, p) || (s->f->model == MODEL_TIMELINE && !timeline(s, p)))
         return false;
+    p->step_s = fmax(p->step_s, p->factor * s->f->storage_s);
     if (times == divisor)
         p->step_s = s->f->step_s;
     set_epoch(s, p);
@@ -160,8 +161,10 @@ static bool scale(struct scaled *s, int64_t times, int64_t divisor, struct scali
 }
 
 /* Links of a type with itself, for systems with more of its devices. */
-static const char *lacks(const struct job *job)
+static const char *lacks(const struct job *job, const struct forecast *f)
 {
+    if (f->collective)
+        return "the job's collective is not the ring";
     for (int t = 0; t < job->n_types && !job->ring; t++) {
         if (job->type[t].count < 2)
             return "a type has one device only, so that no link between two of them is known";
@@ -178,14 +181,14 @@ static const char *assumption(const struct job *job)
     return "Links are those of the job's classes.";
 }
 
-void scaling_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                  const struct forecast *forecast, struct scaling *scaling)
+void scaling_make(struct arena *arena, const struct job *job, const struct forecast *forecast,
+                  struct scaling *scaling)
 {
     static const double factor[] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
     enum { N_FACTORS = sizeof factor / sizeof *factor };
     int64_t divisor = divisor_of_counts(job), last = 0;
-    struct scaled s = {.arena = arena, .job = job, .profile = profile, .f = forecast};
-    *scaling = (struct scaling){.why_not = lacks(job),
+    struct scaled s = {.arena = arena, .job = job, .f = forecast};
+    *scaling = (struct scaling){.why_not = lacks(job, forecast),
                                 .assumed = assumption(job),
                                 .point = ARENA_ARRAY(arena, N_FACTORS, struct scaling_point)};
     for (size_t k = 0; k < N_FACTORS && !scaling->why_not; k++) {

@@ -51,7 +51,8 @@ static bool forecast_measured_ring(struct arena *arena, const struct profile *pr
     for (int t = measured->first; t <= measured->last; t++) {
         device[t - measured->first] = forecast_device_type(&type[t]);
         for (int i = 0; i < profile[t].n_devices; i++) {
-            bandwidth_Bps[n] = measured->link[n].bandwidth_Bps;
+            bandwidth_Bps[n] =
+                link_message_Bps(&measured->link[n], payload_bytes / (double)measured->n);
             type_at[n++] = t - measured->first;
         }
     }

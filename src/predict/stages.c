@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "predict/type_steps.h"
 
 static bool stage_is_known(const struct profile *profile, enum stage stage)
 {
@@ -23,6 +24,13 @@ static bool loader_was_seen(const struct profile *profile)
     return profile->loader_workers >= 0 || stage_is_known(profile, STAGE_LOADER_INTERVAL);
 }
 
+/* A trace cannot tell it: then the wait for data takes its place. */
+static bool interval_is_unknown(const struct profile *profile)
+{
+    return !stage_is_known(profile, STAGE_LOADER_INTERVAL) &&
+           profile_why_unknown(profile, stage_key(STAGE_LOADER_INTERVAL));
+}
+
 static bool stage_is_needed(const struct profile *profile, enum stage stage)
 {
     switch (stage) {
@@ -30,6 +38,9 @@ static bool stage_is_needed(const struct profile *profile, enum stage stage)
     case STAGE_FIRST_BACKWARD:
         return true;
     case STAGE_LOADER_INTERVAL:
+        return loader_was_seen(profile) && !interval_is_unknown(profile);
+    case STAGE_WAIT:
+        return interval_is_unknown(profile);
     case STAGE_COPY:
         return loader_was_seen(profile);
     case STAGE_BACKWARD_UNSYNCED:
@@ -39,21 +50,32 @@ static bool stage_is_needed(const struct profile *profile, enum stage stage)
     }
 }
 
+/* Each reason once: " (no mark of forward)". */
+static void add_why(const struct profile *profile, const char *what, struct text *why)
+{
+    const char *reason = profile_why_unknown(profile, what);
+    if (reason && !(why->data && strstr(why->data, reason)))
+        text_format(why, " (%s)", reason);
+}
+
 static bool check_stages(const struct job *job, int type, const struct profile *profile,
                          struct error *e)
 {
-    struct text missing = {0};
+    struct text missing = {0}, why = {0};
     for (int s = 0; s < N_STAGES; s++) {
         enum stage stage = (enum stage)s;
-        if (stage_is_needed(profile, stage) && !stage_is_known(profile, stage))
-            text_format(&missing, "%s%s", missing.length ? ", " : "", stage_key(stage));
+        if (!stage_is_needed(profile, stage) || stage_is_known(profile, stage))
+            continue;
+        text_format(&missing, "%s%s", missing.length ? ", " : "", stage_key(stage));
+        add_why(profile, stage_key(stage), &why);
     }
     if (!missing.length)
         return true;
-    error_set(e, ERROR_INPUT, "profile %s of device type '%s' does not hold %s", profile->file,
-              job->type[type].name, missing.data);
+    error_set(e, ERROR_INPUT, "profile %s of device type '%s' does not hold %s%s", profile->file,
+              job->type[type].name, missing.data, why.data ? why.data : "");
     error_hint(e, "measure the type again, or write the mean in seconds into the profile");
     text_free(&missing);
+    text_free(&why);
     return false;
 }
 
@@ -75,7 +97,10 @@ static bool check_batch(const struct job *job, int type, const struct profile *p
     else
         error_at(e, &place, "profile %s does not hold the batch it was made with; '%s' has %lld",
                  profile->file, t->name, (long long)t->batch);
-    error_hint(e, "measure the type with the job's batch: `foretrain measure`");
+    if (profile_why_unknown(profile, "batch"))
+        error_hint(e, "import it again with --batch");
+    else
+        error_hint(e, "measure the type with the job's batch: `foretrain measure`");
     return false;
 }
 
@@ -91,8 +116,7 @@ static double load_time(const struct profile *profile)
 {
     if (!loader_was_seen(profile))
         return 0;
-    return profile->micro_batches * mean_of(profile, STAGE_LOADER_INTERVAL) +
-           mean_of(profile, STAGE_COPY);
+    return type_loading_s(profile) + mean_of(profile, STAGE_COPY);
 }
 
 bool forecast_stages(const struct job *job, int type, const struct profile *profile,
@@ -163,6 +187,7 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
                            struct warnings *warnings)
 {
     const char *name = job->type[type].name;
+    char wait[UNITS_TEXT_SIZE];
     if (profile->device_type && strcmp(profile->device_type, name) != 0)
         warn_of(warnings, name, "the profile %s is that of a device type '%s'.", profile->file,
                 profile->device_type);
@@ -179,5 +204,10 @@ void forecast_warn_profile(const struct job *job, int type, const struct profile
     warn_of_page_cache(name, profile, warnings);
     if (!loader_was_seen(profile))
         warn_of(warnings, name, "no data loader was seen; loading counts as 0 s.");
+    else if (interval_is_unknown(profile))
+        warn_of(warnings, name,
+                "what the loader could deliver is not known; the wait for data, %s a step, counts "
+                "as loading, of which it is a lower bound.",
+                units_format(type_loading_s(profile), DIMENSION_TIME, wait));
     pass_on_notes(name, profile, warnings);
 }

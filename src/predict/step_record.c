@@ -149,6 +149,12 @@ static double sending_after(const struct step_bucket *bucket, size_t n, double f
     return sum_s;
 }
 
+/* What is left of a difference of times, but for their rounding. */
+static double above_rounding(double seconds, double at_s)
+{
+    return seconds > 1e-12 * at_s ? seconds : 0;
+}
+
 static void add_parts(const struct step_record *r, size_t step, size_t i, struct step_parts *sum)
 {
     const struct step_device *d = step_record_device(r, step, i);
@@ -157,9 +163,9 @@ static void add_parts(const struct step_record *r, size_t step, size_t i, struct
     sum->forward_s += d->forward_end_s - d->begin_s;
     sum->backward_s += d->backward_end_s - d->forward_end_s;
     sum->sends_s += sends_s;
-    sum->waits_s += fmax(0, d->optimizer_s - d->backward_end_s - sends_s);
+    sum->waits_s += above_rounding(d->optimizer_s - d->backward_end_s - sends_s, d->end_s);
     sum->rest_s += d->rest_end_s - d->optimizer_s;
-    sum->loads_s += d->end_s - d->rest_end_s;
+    sum->loads_s += above_rounding(d->end_s - d->rest_end_s, d->end_s);
 }
 
 struct step_parts step_record_parts(const struct step_record *record, const int *of_type, int type)

@@ -18,6 +18,7 @@ struct step_bucket {
     double start_s; /* it can send: the next device has entered as well */
     double all_s;   /* the last of all devices can; until then the ring waits for it */
     double done_s;  /* it holds the sum */
+    double clock_s; /* start_s by the ring's own clock (docs/model.md, "The timeline") */
 };
 
 /* A device in one step, in the order in which it happens. */

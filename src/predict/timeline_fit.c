@@ -201,7 +201,8 @@ static bool check(const struct ft_timeline *timeline, const struct ft_timeline_s
 
 static double unless_at(double limit_Bps, double ceiling_Bps)
 {
-    return ceiling_Bps < limit_Bps ? ceiling_Bps : INFINITY;
+    const double near = 0.85;
+    return ceiling_Bps < near * limit_Bps ? ceiling_Bps : INFINITY;
 }
 
 bool ft_timeline_fit(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,

@@ -3,13 +3,13 @@
  * then the whole ring with steps drawn at random (docs/model.md, "The timeline").
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "base/stats.h"
 #include "base/units.h"
 #include "predict/measured_ring.h"
 #include "predict/parts.h"
+#include "predict/remedies.h"
 #include "predict/type_steps.h"
 
 enum { MOST_STEPS = 512, FEWEST_STEPS = 8, SEED = 1 };
@@ -29,9 +29,10 @@ struct whole {
     double residual_sd_s;
 };
 
-static struct ft_link as_link(const struct link *link)
+struct ft_link forecast_as_link(const struct link *link)
 {
-    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s)};
+    const struct link_curve none = {NULL, 0}, *curve = link->curve ? link->curve : &none;
+    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s), curve->point, curve->n};
 }
 
 /* NULL, or why the timeline is not known. */
@@ -50,7 +51,7 @@ static const char *read_steps(struct whole *w)
 static void make_ring(struct whole *w, const struct forecast *f)
 {
     size_t n_types = (size_t)w->job->n_types, n = f->n_devices;
-    struct ft_link *link = ARENA_ARRAY(w->arena, n, struct ft_link);
+    struct ft_link *link = ARENA_ARRAY(w->arena, f->n_hops, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, n, int);
     w->type = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_type);
     w->samples = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_samples);
@@ -58,26 +59,27 @@ static void make_ring(struct whole *w, const struct forecast *f)
         w->type[t] = w->steps[t].mean;
         w->samples[t] = w->steps[t].samples;
     }
-    for (size_t i = 0; i < n; i++) {
-        link[i] = as_link(&f->link[i]);
+    for (size_t h = 0; h < f->n_hops; h++)
+        link[h] = forecast_as_link(&f->link[h]);
+    for (size_t i = 0; i < n; i++)
         type_of[i] = job_device_type(w->job, job_ring_device(w->job, i));
-    }
     w->timeline = (struct ft_timeline){.type = w->type,
                                        .n_types = n_types,
                                        .type_of = type_of,
                                        .link = n > 1 ? link : NULL,
                                        .n_devices = n,
+                                       .collective = f->collective,
                                        .bucket_bytes = w->buckets.bytes,
                                        .n_buckets = w->buckets.n};
 }
 
-/* The ring of a type's own sub-system. */
+/* The ring of a type's own sub-system, whatever the whole is all-reduced by. */
 static struct ft_timeline own_timeline(struct whole *w, int t, const struct measured_ring *ring)
 {
     struct ft_link *link = ARENA_ARRAY(w->arena, ring->n, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, ring->n, int);
     for (size_t i = 0; i < ring->n; i++) {
-        link[i] = as_link(&ring->link[i]);
+        link[i] = forecast_as_link(&ring->link[i]);
         type_of[i] = 0;
     }
     struct ft_timeline own = w->timeline;
@@ -86,6 +88,7 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
     own.type_of = type_of;
     own.link = link;
     own.n_devices = ring->n;
+    own.collective = NULL;
     return own;
 }
 
@@ -134,7 +137,7 @@ static double mixed_step(struct whole *w, const struct network *network)
 static double *measured_steps(struct arena *arena, const struct profile *p, size_t n_iterations)
 {
     const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n_devices = (size_t)p->n_devices;
+    size_t n_devices = (size_t)profile_sampled(p);
     if (!step->value || step->stats.n != n_iterations * n_devices)
         return NULL;
     double *mean_s = ARENA_ARRAY(arena, n_iterations, double);
@@ -195,6 +198,32 @@ static void forecast_own(struct whole *w, const struct network *network, struct 
     }
 }
 
+static struct ft_timeline_type *
+capped_steps(struct arena *arena, const struct ft_timeline_samples *samples, double least_s)
+{
+    size_t n = samples->n_iterations * samples->n_together;
+    struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
+    for (size_t k = 0; k < n; k++) {
+        step[k] = samples->step[k];
+        step[k].load_s = fmax(step[k].load_s, least_s);
+    }
+    return step;
+}
+
+/* In the whole ring nobody loads faster than the storage delivers to all. */
+static void cap_loading(struct whole *w, double least_s)
+{
+    for (int t = 0; least_s > 0 && t < w->job->n_types; t++) {
+        struct ft_timeline_samples *samples = &w->samples[t];
+        double *load_s = ARENA_ARRAY(w->arena, samples->n_loads, double);
+        for (size_t k = 0; k < samples->n_loads; k++)
+            load_s[k] = fmax(samples->load_s[k], least_s);
+        samples->load_s = samples->n_loads ? load_s : NULL;
+        samples->step = capped_steps(w->arena, samples, least_s);
+        w->type[t].load_s = fmax(w->type[t].load_s, least_s);
+    }
+}
+
 static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
 {
     for (int t = 0; t < f->n_types; t++) {
@@ -232,7 +261,8 @@ static double error_of_mean(const struct profile *p)
 {
     enum { MOST_BLOCKS = 16 };
     const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n = step->value ? step->stats.n / (size_t)p->n_devices : 0;
+    size_t n_devices = (size_t)profile_sampled(p);
+    size_t n = step->value ? step->stats.n / n_devices : 0;
     size_t n_blocks = (size_t)sqrt((double)n);
     double block[MOST_BLOCKS];
     if (n_blocks > MOST_BLOCKS)
@@ -243,9 +273,9 @@ static double error_of_mean(const struct profile *p)
         size_t from = b * n / n_blocks, to = (b + 1) * n / n_blocks;
         double sum = 0;
         for (size_t k = from; k < to; k++)
-            for (size_t d = 0; d < (size_t)p->n_devices; d++)
+            for (size_t d = 0; d < n_devices; d++)
                 sum += step->value[d * n + k];
-        block[b] = sum / (double)((to - from) * (size_t)p->n_devices);
+        block[b] = sum / (double)((to - from) * n_devices);
     }
     struct stats stats = stats_of(block, n_blocks);
     return stats.mean > 0 ? stats.sd / stats.mean / sqrt((double)n_blocks) : 0;
@@ -290,48 +320,6 @@ static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *mes
     return true;
 }
 
-/* The step by means, without something that takes time in it. */
-static double step_by_means(const struct ft_timeline *timeline)
-{
-    struct ft_timeline_step step;
-    return ft_timeline_step(timeline, &step, NULL) ? step.step_s : INFINITY;
-}
-
-struct candidate {
-    const char *stage;
-    int type; /* negative: the links */
-    double step_s;
-};
-
-static void consider(struct candidate *best, struct candidate other)
-{
-    if (other.step_s < best->step_s)
-        *best = other;
-}
-
-static void try_without_type(const struct whole *w, int t, struct candidate *best)
-{
-    struct ft_timeline_type *type = &w->type[t], kept = *type;
-    double *none = ARENA_ARRAY(w->arena, w->buckets.n, double);
-    type->load_s = 0;
-    consider(best, (struct candidate){"loading", t, step_by_means(&w->timeline)});
-    *type = kept;
-    memset(none, 0, w->buckets.n * sizeof *none);
-    type->forward_s = type->backward_s = type->optimizer_s = type->rest_s = 0;
-    type->ready_s = none;
-    consider(best, (struct candidate){"computing", t, step_by_means(&w->timeline)});
-    *type = kept;
-}
-
-static void try_without_links(struct whole *w, struct candidate *best)
-{
-    if (w->timeline.n_devices < 2)
-        return;
-    struct ft_timeline without = w->timeline;
-    without.n_buckets = 0;
-    consider(best, (struct candidate){"all-reduce", -1, step_by_means(&without)});
-}
-
 static size_t first_of_type(const struct whole *w, int t)
 {
     size_t i = 0;
@@ -340,14 +328,14 @@ static size_t first_of_type(const struct whole *w, int t)
     return i;
 }
 
-/* Where the ring is fed slowest when nobody computes. */
-static size_t slowest_hop(const struct whole *w)
+/* The device whose hop is fed slowest when nobody computes. */
+static size_t slowest_sender(const struct whole *w, const struct forecast *f)
 {
     size_t slowest = 0;
     double least_Bps = INFINITY;
     for (size_t i = 0; i < w->timeline.n_devices; i++) {
         double idle_Bps = w->type[w->timeline.type_of[i]].idle_Bps;
-        double rate_Bps = fmin(w->timeline.link[i].bandwidth_Bps, idle_Bps);
+        double rate_Bps = fmin(w->timeline.link[f->slowest_hop[i]].bandwidth_Bps, idle_Bps);
         if (rate_Bps < least_Bps) {
             least_Bps = rate_Bps;
             slowest = i;
@@ -360,18 +348,19 @@ static size_t slowest_hop(const struct whole *w)
  * form's word. */
 static void find_what_decides(struct whole *w, struct forecast *f)
 {
+    static const char *const stage[] = {"all-reduce", "computing", "loading"};
     const double most = 2e5;
-    struct candidate best = {NULL, -1, INFINITY};
+    size_t n;
     if ((double)f->n_types * (double)f->n_devices > most)
         return;
-    try_without_links(w, &best);
-    for (int t = 0; t < f->n_types; t++)
-        try_without_type(w, t, &best);
-    if (!best.stage)
+    const struct remedy *remedy = remedies_find(w->arena, &w->timeline, &n);
+    const struct remedy *best = remedies_best(remedy, n);
+    if (!isfinite(best->step_s))
         return;
-    f->deciding_stage = best.stage;
-    f->deciding = best.type < 0 ? slowest_hop(w) : first_of_type(w, best.type);
-    f->step_without_s = best.step_s;
+    f->deciding_stage = stage[best->kind];
+    f->deciding =
+        best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, best->type);
+    f->step_without_s = best->step_s;
 }
 
 /* A device that was never seen to send more than its link took may not fill a faster one. */
@@ -388,15 +377,40 @@ static void warn_of_untried_links(const struct whole *w, const struct forecast *
             continue;
         for (size_t i = 0; i < ring.n; i++)
             tried_Bps = fmin(tried_Bps, ring.link[i].bandwidth_Bps);
-        for (size_t i = 0; i < f->n_devices; i++) {
-            if (w->timeline.type_of[i] == t)
-                wanted_Bps = fmax(wanted_Bps, f->link[i].bandwidth_Bps);
+        for (size_t h = 0; h < f->n_hops; h++) {
+            if (w->timeline.type_of[f->hop[h].from] == t)
+                wanted_Bps = fmax(wanted_Bps, f->link[h].bandwidth_Bps);
         }
         if (wanted_Bps > more * tried_Bps)
             warn_of(warnings, f->type[t].name,
                     "its sub-system filled its link of %s; whether its devices fill faster ones is "
                     "not known.",
                     units_format(tried_Bps, DIMENSION_BANDWIDTH, tried));
+    }
+}
+
+/* "broadcast of 53 kB, all_reduce of 8 B" */
+static const char *other_collectives(struct arena *arena, const struct profile *p)
+{
+    const char *text = "";
+    for (size_t c = 0; c < p->n_collectives; c++) {
+        char bytes[UNITS_TEXT_SIZE];
+        text = arena_format(arena, "%s%s%s of %s", text, c > 0 ? ", " : "", p->collective[c].op,
+                            units_format(p->collective[c].bytes, DIMENSION_BYTES, bytes));
+    }
+    return text;
+}
+
+static void warn_of_other_collectives(struct whole *w, const struct forecast *f,
+                                      struct warnings *warnings)
+{
+    for (int t = 0; t < f->n_types; t++) {
+        const struct profile *p = &w->profile[t];
+        if (p->n_collectives > 0 && f->n_devices > (size_t)p->ring_devices)
+            warn_of(warnings, f->type[t].name,
+                    "the step's other collectives (%s) count as long as they took among %d "
+                    "devices.",
+                    other_collectives(w->arena, p), p->ring_devices);
     }
 }
 
@@ -426,6 +440,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     make_ring(&w, f);
     fit_types(&w, network, f);
     forecast_own(&w, network, f);
+    cap_loading(&w, f->storage_s);
     if (!draw_steps(&w, &f->timeline, message)) {
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
@@ -433,6 +448,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     keep_ring(&w, &f->timeline);
     find_what_decides(&w, f);
     warn_of_gaps(f, warnings);
+    warn_of_other_collectives(&w, f, warnings);
     warn_of_untried_links(&w, f, network, warnings);
     return true;
 }

@@ -2,7 +2,10 @@
 #include "predict/timeline_inputs.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "predict/collective.h"
+#include "predict/message.h"
 #include "predict/refuse.h"
 
 static bool check_bucket_times(const struct ft_timeline *in, size_t t, char *message)
@@ -54,14 +57,15 @@ static bool check_device(const struct ft_timeline *in, size_t i, char *message)
     if (in->type_of[i] < 0 || (size_t)in->type_of[i] >= in->n_types)
         return refuse(message, "the device at position %zu has type %d, but there are %zu types", i,
                       in->type_of[i], in->n_types);
-    if (in->n_devices == 1)
+    if (in->n_devices == 1 || in->collective)
         return true;
     if (!isfinite(in->link[i].bandwidth_Bps) || in->link[i].bandwidth_Bps <= 0)
         return refuse(message, "bandwidth_Bps of position %zu must be finite and above 0 (got %g)",
                       i, in->link[i].bandwidth_Bps);
-    return is_amount(in->link[i].latency_s) ||
-           refuse(message, "latency_s of position %zu must be finite and not negative (got %g)", i,
-                  in->link[i].latency_s);
+    if (!is_amount(in->link[i].latency_s))
+        return refuse(message, "latency_s of position %zu must be finite and not negative (got %g)",
+                      i, in->link[i].latency_s);
+    return message_check_curve(&in->link[i], message);
 }
 
 static bool check_values(const struct ft_timeline *in, char *message)
@@ -81,26 +85,56 @@ static bool check_values(const struct ft_timeline *in, char *message)
         if (!check_device(in, i, message))
             return false;
     }
-    return true;
+    return !in->collective || in->n_devices == 1 ||
+           collective_check_links(in->collective, in->link, message);
+}
+
+/* The longest that all-reduces can take of devices that all compute. */
+static bool longest_collective_s(const struct ft_timeline *in, double *longest_s)
+{
+    struct collective_work work;
+    double *block = calloc(2 * in->n_devices, sizeof *block), *ceiling_Bps = block;
+    bool ok = collective_work_make(in->collective, &work) && block;
+    for (size_t i = 0; ok && i < in->n_devices; i++)
+        ceiling_Bps[i] = in->type[in->type_of[i]].busy_Bps;
+    *longest_s = 0;
+    for (size_t b = 0; ok && b < in->n_buckets; b++) {
+        double bytes = in->bucket_bytes[b];
+        collective_cost(in->collective, in->link, bytes, ceiling_Bps, &work);
+        *longest_s += collective_longest_s(in->collective, bytes, &work, block + in->n_devices);
+    }
+    collective_work_free(&work);
+    free(block);
+    return ok;
+}
+
+static double longest_ring_s(const struct ft_timeline *in)
+{
+    double bytes = 0, chunk_s = 0;
+    for (size_t b = 0; b < in->n_buckets; b++)
+        bytes += in->bucket_bytes[b];
+    for (size_t i = 0; in->n_devices > 1 && i < in->n_devices; i++) {
+        double busy_Bps = in->type[in->type_of[i]].busy_Bps;
+        chunk_s = fmax(chunk_s, message_fed_s(&in->link[i], bytes, busy_Bps));
+    }
+    return 8 * (double)in->n_devices * (double)(in->n_buckets + 1) * chunk_s;
 }
 
 /* Far more than all steps can take, so that no sum on the way is infinite. */
 static bool check_length(const struct ft_timeline *in, int most_steps, char *message)
 {
-    double bytes = 0, chunk_s = 0, computing_s = 0;
-    for (size_t b = 0; b < in->n_buckets; b++)
-        bytes += in->bucket_bytes[b];
-    for (size_t i = 0; in->n_devices > 1 && i < in->n_devices; i++) {
-        double busy_Bps = in->type[in->type_of[i]].busy_Bps;
-        double rate_Bps = fmin(busy_Bps, in->link[i].bandwidth_Bps);
-        chunk_s = fmax(chunk_s, in->link[i].latency_s + bytes / rate_Bps);
+    double computing_s = 0, longest_s = 0;
+    if (in->collective && in->n_devices > 1) {
+        if (!longest_collective_s(in, &longest_s))
+            return refuse(message, "there is no memory for %zu devices", in->n_devices);
+    } else {
+        longest_s = longest_ring_s(in);
     }
     for (size_t t = 0; t < in->n_types; t++) {
         const struct ft_timeline_type *type = &in->type[t];
         computing_s +=
             type->load_s + type->forward_s + type->backward_s + type->optimizer_s + type->rest_s;
     }
-    double longest_s = 8 * (double)in->n_devices * (double)(in->n_buckets + 1) * chunk_s;
     return isfinite(8 * most_steps * (longest_s + computing_s)) ||
            refuse(message, "the step is too long to count");
 }
@@ -113,6 +147,9 @@ bool timeline_inputs_check(const struct ft_timeline *in, int most_steps, char *m
         return refuse(message, "there is no device type");
     if (in->n_devices > 1 && !in->link)
         return refuse(message, "a ring of %zu devices needs links", in->n_devices);
+    if (in->collective && in->collective->n_devices != in->n_devices)
+        return refuse(message, "the collective is of %zu devices, the timeline of %zu",
+                      in->collective->n_devices, in->n_devices);
     if (in->n_buckets > 0 && !in->bucket_bytes)
         return refuse(message, "%zu buckets need their bytes", in->n_buckets);
     return check_values(in, message) && check_length(in, most_steps, message);
@@ -131,6 +168,7 @@ static bool check_sample(const struct ft_timeline *in, size_t t,
     alone.type = &one;
     alone.n_types = alone.n_devices = 1;
     alone.type_of = &type_of;
+    alone.collective = NULL;
     return timeline_inputs_check(&alone, most_steps, why) ||
            refuse(message, "a sample of type %zu: %.200s", t, why);
 }

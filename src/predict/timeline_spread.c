@@ -80,15 +80,57 @@ static bool walk_chain(struct spread *s, size_t n_steps, double *step_s)
     return true;
 }
 
-static bool walk_chains(struct spread *s, size_t n_steps, uint64_t seed, double *step_s)
+static bool spread_make(struct spread *s, const struct ft_timeline *timeline)
 {
-    for (size_t from = 0; from < n_steps; from += CHAIN) {
-        size_t n = n_steps - from < CHAIN ? n_steps - from : CHAIN;
-        s->random = random_seed(seed, from / CHAIN);
-        if (!walk_chain(s, n, step_s + from))
-            return false;
+    s->seen = calloc(timeline->n_types, sizeof *s->seen);
+    s->drawn = calloc(timeline->n_types, sizeof *s->drawn);
+    bool ok = timeline_walk_make(&s->walk, timeline);
+    s->walk.load_s = calloc(timeline->n_devices, sizeof *s->walk.load_s);
+    return ok && s->seen && s->drawn && s->walk.load_s;
+}
+
+static void spread_free(struct spread *s)
+{
+    free(s->walk.load_s);
+    timeline_walk_free(&s->walk);
+    free(s->seen);
+    free(s->drawn);
+}
+
+/* What all threads share. */
+struct drawing {
+    const struct ft_timeline *timeline;
+    const struct ft_timeline_samples *samples;
+    double n_prefetched;
+    uint64_t seed;
+    double *step_s; /* [n_steps] */
+    size_t n_steps;
+};
+
+static bool walk_chain_of(struct spread *s, const struct drawing *d, size_t chain)
+{
+    size_t from = chain * CHAIN;
+    s->random = random_seed(d->seed, chain);
+    return walk_chain(s, d->n_steps - from < CHAIN ? d->n_steps - from : CHAIN, d->step_s + from);
+}
+
+/* Each chain is the same on whatever thread. */
+static bool walk_chains(const struct drawing *d)
+{
+    size_t n_chains = (d->n_steps + CHAIN - 1) / CHAIN;
+    bool all = true;
+#pragma omp parallel reduction(&& : all)
+    {
+        struct spread s = {.samples = d->samples};
+        bool ok = spread_make(&s, d->timeline);
+        s.walk.n_prefetched = d->n_prefetched;
+#pragma omp for schedule(dynamic)
+        for (size_t chain = 0; chain < n_chains; chain++)
+            ok = ok && walk_chain_of(&s, d, chain);
+        spread_free(&s);
+        all = all && ok;
     }
-    return true;
+    return all;
 }
 
 bool ft_timeline_spread(const struct ft_timeline *timeline,
@@ -99,18 +141,9 @@ bool ft_timeline_spread(const struct ft_timeline *timeline,
         return false;
     if (!(n_prefetched >= 1) || !isfinite(n_prefetched))
         return refuse(message, "n_prefetched must be at least 1 (got %g)", n_prefetched);
-    struct spread s = {.samples = samples,
-                       .seen = calloc(timeline->n_types, sizeof *s.seen),
-                       .drawn = calloc(timeline->n_types, sizeof *s.drawn)};
-    bool ok = timeline_walk_make(&s.walk, timeline);
-    s.walk.load_s = calloc(timeline->n_devices, sizeof *s.walk.load_s);
-    s.walk.n_prefetched = n_prefetched;
-    ok = ok && s.seen && s.drawn && s.walk.load_s && walk_chains(&s, n_steps, seed, step_s);
-    free(s.walk.load_s);
-    timeline_walk_free(&s.walk);
-    free(s.seen);
-    free(s.drawn);
-    return ok || refuse(message, "there is no memory for %zu devices", timeline->n_devices);
+    struct drawing d = {timeline, samples, n_prefetched, seed, step_s, n_steps};
+    return walk_chains(&d) ||
+           refuse(message, "there is no memory for %zu devices", timeline->n_devices);
 }
 
 static bool replay(struct timeline_walk *w, const struct ft_timeline_samples *from, double *step_s)

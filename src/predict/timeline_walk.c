@@ -8,7 +8,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "predict/message.h"
 #include "predict/ring_paths.h"
 #include "predict/step_record.h"
 
@@ -35,9 +37,7 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
 static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
                            double ceiling_Bps)
 {
-    const struct ft_link *link = &w->in->link[i];
-    double rate_Bps = link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps;
-    return link->latency_s + bucket_bytes / (double)w->in->n_devices / rate_Bps;
+    return message_fed_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices, ceiling_Bps);
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
@@ -58,8 +58,8 @@ static void find_slowed(struct timeline_walk *w)
     w->n_slowed = 0;
     for (size_t i = 0; i < w->in->n_devices; i++) {
         const struct ft_timeline_type *type = type_at(w, i);
-        bool slowed =
-            type->busy_Bps < type->idle_Bps && type->busy_Bps < w->in->link[i].bandwidth_Bps;
+        bool slowed = type->busy_Bps < type->idle_Bps &&
+                      (w->in->collective || type->busy_Bps < w->in->link[i].bandwidth_Bps);
         if (slowed)
             w->slowed[w->n_slowed++] = (struct timeline_computing){computing_until_s(w, i), i};
     }
@@ -87,7 +87,8 @@ static void find_paces(struct timeline_walk *w, double bucket_bytes, double idle
     for (size_t s = 0; s < w->n_slowed; s++) {
         const struct timeline_computing *c = &w->slowed[s];
         double busy_Bps = type_at(w, c->position)->busy_Bps;
-        double cost_s = chunk_cost_s(w, c->position, bucket_bytes, busy_Bps);
+        double cost_s = w->in->collective ? w->busy_s[c->position]
+                                          : chunk_cost_s(w, c->position, bucket_bytes, busy_Bps);
         if (cost_s > slowest_s) {
             add_pace(w, c->until_s, idle_s / slowest_s);
             slowest_s = cost_s;
@@ -142,13 +143,28 @@ static void wait_for_receivers(struct timeline_walk *w)
         w->enter_s[i] = later_of(w->enter_s[i], i + 1 < n ? w->enter_s[i + 1] : first_s);
 }
 
+/* How long each device sends a bucket's messages while all compute, or nobody does. */
+static void cost_messages(struct timeline_walk *w, double bucket_bytes, bool busy,
+                          double *sending_s)
+{
+    const struct ft_collective *collective = w->in->collective;
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->ceiling_Bps[i] = busy ? type_at(w, i)->busy_Bps : type_at(w, i)->idle_Bps;
+    collective_cost(collective, w->in->link, bucket_bytes, w->ceiling_Bps, &w->work);
+    collective_sending(collective, bucket_bytes, &w->work, sending_s);
+}
+
 /* What a bucket's chunks cost when nobody computes; the slowest of them. */
 static double cost_links(struct timeline_walk *w, size_t bucket)
 {
-    double slowest_s = 0;
+    double slowest_s = 0, bucket_bytes = w->in->bucket_bytes[bucket];
+    if (w->in->collective) {
+        cost_messages(w, bucket_bytes, true, w->busy_s);
+        cost_messages(w, bucket_bytes, false, w->cost_s);
+    }
     for (size_t i = 0; i < w->in->n_devices; i++) {
-        double idle_Bps = type_at(w, i)->idle_Bps;
-        w->cost_s[i] = chunk_cost_s(w, i, w->in->bucket_bytes[bucket], idle_Bps);
+        if (!w->in->collective)
+            w->cost_s[i] = chunk_cost_s(w, i, bucket_bytes, type_at(w, i)->idle_Bps);
         slowest_s = later_of(slowest_s, w->cost_s[i]);
     }
     return slowest_s;
@@ -163,22 +179,36 @@ static void keep(const struct timeline_walk *w, size_t bucket, size_t member, co
     }
 }
 
-static bool all_reduce(struct timeline_walk *w, size_t bucket)
+static bool run_ring(struct timeline_walk *w)
 {
-    size_t n = w->in->n_devices;
-    find_paces(w, w->in->bucket_bytes[bucket], cost_links(w, bucket));
-    enter(w, bucket);
-    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
-    wait_for_receivers(w);
-    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
-    for (size_t i = 0; i < n; i++)
-        w->enter_s[i] = clock_at(w, w->enter_s[i]);
     struct ring_paths ring = {.stay_s = w->cost_s,
                               .pass_s = w->cost_s,
                               .start_s = w->enter_s,
-                              .n_devices = n,
-                              .n_rounds = 2 * ((double)n - 1)};
-    if (!ring_paths_end(ring, w->end_s))
+                              .n_devices = w->in->n_devices,
+                              .n_rounds = 2 * ((double)w->in->n_devices - 1)};
+    return ring_paths_end(ring, w->end_s);
+}
+
+static bool run_collective(struct timeline_walk *w, double bucket_bytes)
+{
+    memcpy(w->end_s, w->enter_s, w->in->n_devices * sizeof *w->end_s);
+    return collective_run(w->in->collective, bucket_bytes, &w->work, w->end_s);
+}
+
+static bool all_reduce(struct timeline_walk *w, size_t bucket)
+{
+    size_t n = w->in->n_devices;
+    double bucket_bytes = w->in->bucket_bytes[bucket];
+    find_paces(w, bucket_bytes, cost_links(w, bucket));
+    enter(w, bucket);
+    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
+    if (!w->in->collective)
+        wait_for_receivers(w);
+    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
+    for (size_t i = 0; i < n; i++)
+        w->enter_s[i] = clock_at(w, w->enter_s[i]);
+    keep(w, bucket, offsetof(struct step_bucket, clock_s), w->enter_s);
+    if (!(w->in->collective ? run_collective(w, bucket_bytes) : run_ring(w)))
         return false;
     for (size_t i = 0; i < n; i++)
         w->end_s[i] = time_at(w, w->end_s[i]);
@@ -268,6 +298,17 @@ void timeline_walk_free(struct timeline_walk *w)
     free(w->cost_s);
     free(w->slowed);
     free(w->pace);
+    free(w->busy_s);
+    free(w->ceiling_Bps);
+    collective_work_free(&w->work);
+}
+
+static bool make_collective(struct timeline_walk *w)
+{
+    size_t n = w->in->n_devices;
+    w->busy_s = calloc(n, sizeof *w->busy_s);
+    w->ceiling_Bps = calloc(n, sizeof *w->ceiling_Bps);
+    return collective_work_make(w->in->collective, &w->work) && w->busy_s && w->ceiling_Bps;
 }
 
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in)
@@ -283,6 +324,8 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
                               .slowed = calloc(n, sizeof *w.slowed),
                               .pace = calloc(n + 1, sizeof *w.pace)};
     *walk = w;
+    if (in->collective && !make_collective(walk))
+        return false;
     for (size_t i = 0; w.now && i < n; i++)
         w.now[i] = type_at(&w, i);
     return w.now && w.begin_s && w.end_s && w.loaded_s && w.enter_s && w.cost_s && w.slowed &&

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "foretrain.h"
+#include "predict/collective.h"
 #include "predict/ring_paths.h"
 
 struct step_bucket;
@@ -22,7 +23,10 @@ struct timeline_walk {
     double *begin_s, *end_s;  /* [n_devices], of this step: forward begins, the ring lets go */
     double *loaded_s;         /* [n_devices], when the loader is done with this step's mini-batch */
     double *enter_s, *cost_s; /* [n_devices], of a bucket; enter_s by the ring's clock */
-    double *done_s;           /* [n_buckets], sum over devices, since begin of backward; or NULL */
+    /* With a collective; cost_s is how long a device sends, busy_s how long while it computes: */
+    struct collective_work work;
+    double *busy_s, *ceiling_Bps; /* [n_devices] */
+    double *done_s; /* [n_buckets], sum over devices, since begin of backward; or NULL */
     struct step_bucket *bucket; /* [n_devices * n_buckets], out: when this step's were entered, sent
                                    and done; or NULL */
     struct timeline_computing *slowed; /* [n_slowed], latest first */

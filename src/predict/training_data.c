@@ -5,38 +5,6 @@
 
 #include "base/units.h"
 
-static double mean_drawn_sample(const struct job *job, const struct profile *profile)
-{
-    double sum = 0;
-    int n = 0;
-    for (int t = 0; t < job->n_types; t++) {
-        double bytes = profile[t].sample_bytes;
-        if (isfinite(bytes) && bytes > 0) {
-            sum += bytes;
-            n++;
-        }
-    }
-    return n ? sum / n : 0;
-}
-
-/* What is given counts before what follows from it, and that before what was drawn. */
-static void find_sample_size(const struct job *job, const struct profile *profile,
-                             struct forecast *f)
-{
-    const struct job_data *data = &job->data;
-    double drawn = mean_drawn_sample(job, profile);
-    if (data->sample_bytes > 0) {
-        f->sample_bytes = data->sample_bytes;
-        f->sample_basis = "given";
-    } else if (data->size.unit == AMOUNT_BYTES && data->n_samples > 0) {
-        f->sample_bytes = data->size.value / data->n_samples;
-        f->sample_basis = "size / samples";
-    } else if (drawn > 0) {
-        f->sample_bytes = drawn;
-        f->sample_basis = "mean of the profiles";
-    }
-}
-
 static bool to_samples(const struct job *job, const struct place *place, const char *what,
                        struct amount amount, double sample_bytes, double *samples, struct error *e)
 {
@@ -157,7 +125,7 @@ static void set_throughput(const struct ft_share *share, int n_types, struct for
  * Of a mean over so many steps: they vary by themselves, all alike by how well the mean step is
  * known (docs/model.md, "Spread").
  */
-static struct span span_of(const struct forecast *f, double n_steps)
+static struct span span_of_steps(const struct forecast *f, double n_steps)
 {
     const double tenth = 1.2815515655446004; /* normal: 10 % lie above so many deviations */
     const struct timeline_forecast *timeline = &f->timeline;
@@ -169,6 +137,27 @@ static struct span span_of(const struct forecast *f, double n_steps)
     return (struct span){all_s, fmax(0, all_s - off_s), all_s + off_s};
 }
 
+static struct span later(struct span span, double seconds)
+{
+    return (struct span){span.mean + seconds, span.low + seconds, span.high + seconds};
+}
+
+/* Samples that do not fill a step are left out where the job says so. */
+static bool drop_last(const struct job *job, struct ft_epoch_forecast *epoch, struct error *e)
+{
+    if (!job->training.drops_last || epoch->last_share == 1)
+        return true;
+    epoch->iterations--;
+    epoch->last_share = 1;
+    if (epoch->iterations > 0)
+        return true;
+    error_set(e, ERROR_INPUT,
+              "%s: the training set does not fill one step, and the last is dropped",
+              job->file ? job->file : "job");
+    error_hint(e, "leave out last_batch: drop, or take smaller batches or fewer devices");
+    return false;
+}
+
 static bool time_epoch(const struct job *job, const struct ft_share *share, struct forecast *f,
                        struct error *e)
 {
@@ -177,12 +166,18 @@ static bool time_epoch(const struct job *job, const struct ft_share *share, stru
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
     }
+    if (!drop_last(job, &f->epoch, e))
+        return false;
     f->epoch_known = true;
     f->epochs = job->training.epochs;
-    f->epoch_s = f->epoch.iterations * f->step_s;
-    f->total_s = f->epochs * f->epoch_s;
-    f->epoch_span_s = span_of(f, f->epoch.iterations);
-    f->total_span_s = span_of(f, f->epochs * f->epoch.iterations);
+    f->evaluation_s = job->training.evaluation_s;
+    f->checkpoint_s = job->training.checkpoint_s;
+    double between_s = f->evaluation_s + f->checkpoint_s;
+    f->epoch_span_s = later(span_of_steps(f, f->epoch.iterations), between_s);
+    f->total_span_s =
+        later(span_of_steps(f, f->epochs * f->epoch.iterations), f->epochs * between_s);
+    f->epoch_s = f->epoch_span_s.mean;
+    f->total_s = f->total_span_s.mean;
     if (isfinite(f->total_s))
         return true;
     error_set(e, ERROR_INPUT, "%s: the whole training takes too long to count",
@@ -190,12 +185,11 @@ static bool time_epoch(const struct job *job, const struct ft_share *share, stru
     return false;
 }
 
-bool forecast_epoch(struct arena *arena, const struct job *job, const struct profile *profile,
-                    struct forecast *f, struct warnings *warnings, struct error *e)
+bool forecast_epoch(struct arena *arena, const struct job *job, struct forecast *f,
+                    struct warnings *warnings, struct error *e)
 {
     struct ft_share *share = ARENA_ARRAY(arena, (size_t)job->n_types, struct ft_share);
     bool sized = job->data.n_samples > 0 || job->data.size.unit != AMOUNT_NONE;
-    find_sample_size(job, profile, f);
     if (sized && (!read_total(job, f, e) || !read_shares(arena, job, f, share, e) ||
                   !time_epoch(job, share, f, e)))
         return false;

@@ -8,10 +8,17 @@ static double mean_of(const struct profile *p, enum stage stage)
     return p->stage[stage].known ? p->stage[stage].stats.mean : 0;
 }
 
+double type_loading_s(const struct profile *p)
+{
+    return p->stage[STAGE_LOADER_INTERVAL].known
+               ? p->micro_batches * mean_of(p, STAGE_LOADER_INTERVAL)
+               : mean_of(p, STAGE_WAIT);
+}
+
 static bool has_ready_times(const struct profile *p)
 {
     for (size_t b = 0; b < p->n_buckets; b++) {
-        if (!p->bucket[b].ready.known)
+        if (!p->bucket[b].ready.known || !(p->bucket[b].bytes >= 0))
             return false;
     }
     return p->n_buckets > 0 && p->stage[STAGE_BACKWARD_COMPUTE].known;
@@ -80,7 +87,7 @@ static struct ft_timeline_type step_of(struct arena *arena, const struct source 
 {
     const struct profile *p = s->p;
     bool inside = p->loader_workers == 0;
-    double interval_s = p->micro_batches * mean_of(p, STAGE_LOADER_INTERVAL);
+    double interval_s = type_loading_s(p);
     double *ready_s = ARENA_ARRAY(arena, s->buckets->n, double);
     struct ft_timeline_type step = {
         .load_s = inside ? stage_of(s, STAGE_WAIT) : interval_s,
@@ -103,7 +110,7 @@ static bool is_sampled(const struct profile *p)
     static const enum stage stage[] = {STAGE_WAIT,      STAGE_COPY, STAGE_FORWARD,
                                        STAGE_OPTIMIZER, STAGE_REST, STAGE_BACKWARD_UNSYNCED};
     size_t n = p->stage[STAGE_FORWARD].stats.n;
-    bool all = p->stage[STAGE_FORWARD].value && n % (size_t)p->n_devices == 0;
+    bool all = p->stage[STAGE_FORWARD].value && n % (size_t)profile_sampled(p) == 0;
     for (size_t s = 0; s < sizeof stage / sizeof *stage; s++) {
         const struct samples *samples = &p->stage[stage[s]];
         all = all && (!samples->known || (samples->value && samples->stats.n == n));
@@ -123,7 +130,7 @@ static struct ft_timeline_samples the_mean(const struct type_steps *steps)
 
 static struct ft_timeline_samples all_samples(struct arena *arena, struct source s)
 {
-    size_t n = s.p->stage[STAGE_FORWARD].stats.n, n_devices = (size_t)s.p->n_devices;
+    size_t n = s.p->stage[STAGE_FORWARD].stats.n, n_devices = (size_t)profile_sampled(s.p);
     size_t n_iterations = n / n_devices;
     struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
     s.mean = false;

@@ -68,23 +68,37 @@ static struct samples known_times(double *value, size_t n)
              : (struct samples){0};
 }
 
-/* Times since the start of backward that are known, of bucket `b` in all iterations of the set. */
+/* Those that are known of one time of bucket `b`, in the first `n` iterations. */
+static struct samples times_at(struct arena *arena, const struct record_window *w,
+                               const struct record_iteration *set, size_t b, size_t n,
+                               size_t time_at)
+{
+    size_t n_known = 0;
+    double *value = ARENA_ARRAY(arena, n, double);
+    for (size_t k = 0; k < n; k++) {
+        const struct record_iteration *it = record_window_at(w, k);
+        double time_s = -1;
+        if (same_set(it, set))
+            memcpy(&time_s, (const char *)&it->bucket[b] + time_at, sizeof time_s);
+        if (time_s >= 0)
+            value[n_known++] = time_s;
+    }
+    return known_times(value, n_known);
+}
+
+/* Times of bucket `b` in all iterations of the set. */
 static void collect_times(struct arena *arena, const struct record_window *w,
                           const struct record_iteration *set, size_t b, struct bucket *bucket)
 {
-    size_t n = record_window_size(w), n_ready = 0, n_done = 0;
-    double *ready_s = ARENA_ARRAY(arena, n, double), *done_s = ARENA_ARRAY(arena, n, double);
-    for (size_t k = 0; k < n; k++) {
-        const struct record_iteration *it = record_window_at(w, k);
-        if (!same_set(it, set))
-            continue;
-        if (it->bucket[b].ready_s >= 0)
-            ready_s[n_ready++] = it->bucket[b].ready_s;
-        if (it->bucket[b].done_s >= 0)
-            done_s[n_done++] = it->bucket[b].done_s;
+    static const size_t time_at[] = {
+        offsetof(struct record_bucket, ready_s), offsetof(struct record_bucket, done_s),
+        offsetof(struct record_bucket, span_s), offsetof(struct record_bucket, transfer_s)};
+    struct samples *samples[] = {&bucket->ready, &bucket->done, &bucket->span, &bucket->transfer};
+    for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
+        bool once = samples[s] == &bucket->transfer; /* all ranks have the same */
+        size_t n = once ? w->n_iterations : record_window_size(w);
+        *samples[s] = times_at(arena, w, set, b, n, time_at[s]);
     }
-    bucket->ready = known_times(ready_s, n_ready);
-    bucket->done = known_times(done_s, n_done);
 }
 
 bool merge_buckets(struct arena *arena, const struct record_window *w, struct merge_notes *notes,

@@ -41,9 +41,11 @@ struct samples {
 };
 
 struct bucket {
-    double bytes;               /* of gradients */
-    double wire_bytes;          /* handed to the collective */
+    double bytes;               /* of gradients; negative: unknown */
+    double wire_bytes;          /* handed to the collective; negative: unknown */
     struct samples ready, done; /* seconds since the start of the synchronised backward */
+    struct samples span;        /* of its all-reduce, with the wait for other devices */
+    struct samples transfer;    /* the least span of all devices, iteration by iteration */
 };
 
 struct profile_operator {
@@ -56,8 +58,9 @@ struct profile_operator {
 
 struct profile_collective {
     const char *op, *place;
-    double bytes, count_per_step;
-    double span_s; /* mean; negative: unknown */
+    double bytes; /* negative: unknown */
+    double count_per_step;
+    double span_s, transfer_s; /* means, as of buckets; negative: unknown */
 };
 
 /* Bytes by dtype ("float32"): item[n]. */
@@ -81,6 +84,11 @@ struct profile_input {
     const char *key, *value;
 };
 
+/* A value that whoever made the profile could not know, by its key, and why. */
+struct profile_unknown {
+    const char *what, *why;
+};
+
 struct batch_fit; /* predict/batch_fit.h */
 
 struct profile {
@@ -92,13 +100,14 @@ struct profile {
     const char *started; /* when its training was started, or NULL */
     const char *date, *framework, *device_name, *backend;
     int n_devices;        /* n of the sub-system */
+    int n_sampled;        /* of them, devices whose samples it holds; 0: all */
     const char **host;    /* [n_devices], may be NULL */
     bool shares_host;     /* two of its devices are on one host: the wire was not measured */
     bool one_ring;        /* measured as part of a mixed ring of `ring_devices` devices */
     int ring_devices;     /* = n_devices unless one_ring */
     int first, last;      /* counted window */
     size_t n_left_out;    /* iterations in the window left out, at the edges of passes */
-    double batch;         /* samples a device takes per micro-batch */
+    double batch;         /* samples a device takes per micro-batch; 0: unknown */
     double micro_batches; /* per step: 1 without accumulation */
     int loader_workers;   /* 0: loading is inside the step; -1: no loader was seen */
     struct samples stage[N_STAGES];
@@ -122,10 +131,18 @@ struct profile {
     struct dtype_sizes parameter_bytes, model_gradient_bytes; /* the latter of those that train */
     const char **note_line; /* [n_notes]: what the worker said must be known */
     size_t n_notes;
+    struct profile_unknown *unknown; /* [n_unknown] */
+    size_t n_unknown;
     struct profile_input *input; /* [n_inputs] */
     size_t n_inputs;
     const char *samples_file; /* name of the file of bulky samples, in the same folder; or NULL */
 };
+
+/* Devices whose samples it holds, one after the other in each stage's samples. */
+int profile_sampled(const struct profile *profile);
+
+/* Why a value of that key is not known, or NULL where the profile does not say so. */
+const char *profile_why_unknown(const struct profile *profile, const char *what);
 
 /*
  * Reads and checks a profile; a person may have written it. Fails at the line and column of what is
@@ -154,7 +171,8 @@ void profile_format(const struct profile *profile, const char *samples_file, str
  *
  * One mixed ring: the caller presets `profile->one_ring` and passes the records of the type's own
  * ranks; then the ranks need not be all of the world, whose size becomes `ring_devices`. A preset
- * `profile->n_devices` above 0 is the number of records that there must be. All else that
+ * `profile->n_devices` above 0 is the number of records that there must be; a preset `n_sampled`
+ * says that they are of so many ranks of the world only. All else that
  * `*profile` held is replaced; `note`, `started`, `sample_bytes` and `input` are the caller's to
  * set afterwards.
  */

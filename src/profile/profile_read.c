@@ -140,6 +140,14 @@ static bool read_samples(struct arena *arena, const struct node *node, struct sa
     return true;
 }
 
+/* A key that is needed must be there, unless "unknown" names it. */
+static bool check_needed(const struct node *node, const struct profile *p, struct error *e)
+{
+    return node->json || profile_why_unknown(p, node->key) ||
+           node_fail(node->parent, e, "%s is missing%s%s", node->key,
+                     node->parent->key ? " in " : "", node->parent->key ? node->parent->key : "");
+}
+
 static bool read_stages(struct arena *arena, const struct node *root, struct profile *p,
                         struct error *e)
 {
@@ -152,8 +160,8 @@ static bool read_stages(struct arena *arena, const struct node *root, struct pro
     for (int i = 0; i < N_STAGES; i++) {
         struct node stage = node_member(&stages, field[i].key);
         bool needed = i == STAGE_FORWARD || i == STAGE_FIRST_BACKWARD;
-        if (!stage.json && needed)
-            return node_fail(&stages, e, "%s is missing in stages", field[i].key);
+        if (needed && !check_needed(&stage, p, e))
+            return false;
         if (stage.json &&
             (!node_expect(&stage, JSON_OBJECT, e) || !read_samples(arena, &stage, &p->stage[i], e)))
             return false;
@@ -163,6 +171,7 @@ static bool read_stages(struct arena *arena, const struct node *root, struct pro
 
 static const struct field subsystem_field[] = {
     {"n", FIELD_INT, true, AT(n_devices), 1},
+    {"sampled", FIELD_INT, false, AT(n_sampled), 1},
     {"hosts", FIELD_ELSEWHERE, false, 0, 0},
     {"shares_host", FIELD_FLAG, false, AT(shares_host), 0},
     {"one_ring", FIELD_FLAG, false, AT(one_ring), 0},
@@ -199,12 +208,21 @@ static bool read_ring_devices(const struct node *subsystem, struct profile *p, s
     return true;
 }
 
+static bool check_sampled(const struct node *subsystem, const struct profile *p, struct error *e)
+{
+    struct node sampled = node_member(subsystem, "sampled");
+    return p->n_sampled <= p->n_devices ||
+           node_fail(&sampled, e, "sampled must be at most n = %d (got %d)", p->n_devices,
+                     p->n_sampled);
+}
+
 static bool read_subsystem(struct arena *arena, const struct node *root, struct profile *p,
                            struct error *e)
 {
     struct node node = node_member(root, "subsystem");
     return read_object(arena, &node, subsystem_field, COUNT(subsystem_field), p, e) &&
-           read_hosts(arena, &node, p, e) && read_ring_devices(&node, p, e);
+           check_sampled(&node, p, e) && read_hosts(arena, &node, p, e) &&
+           read_ring_devices(&node, p, e);
 }
 
 struct given_window {
@@ -246,7 +264,8 @@ static bool read_all_reduce(struct arena *arena, const struct node *root, struct
                             struct error *e)
 {
     struct node node = node_member(root, "all_reduce");
-    if (!node.json && p->ring_devices == 1)
+    bool unknown = profile_why_unknown(p, "all_reduce") != NULL;
+    if (!node.json && (p->ring_devices == 1 || unknown))
         return true;
     struct node sent = node_member(&node, "sent_bytes");
     struct node gradient = node_member(&node, "gradient_bytes");
@@ -254,7 +273,7 @@ static bool read_all_reduce(struct arena *arena, const struct node *root, struct
     if (!read_object(arena, &node, all_reduce_field, COUNT(all_reduce_field), p, e) ||
         !read_choice(&basis, "measured", "computed", &p->bytes_measured, e))
         return false;
-    if (!sent.json && !gradient.json && p->ring_devices > 1)
+    if (!sent.json && !gradient.json && p->ring_devices > 1 && !unknown)
         return node_fail(&node, e,
                          "all_reduce must have sent_bytes (per device and step) or "
                          "gradient_bytes (per step)");
@@ -265,10 +284,12 @@ static bool read_all_reduce(struct arena *arena, const struct node *root, struct
 }
 
 static const struct field bucket_field[] = {
-    {"bytes", FIELD_NUMBER, true, offsetof(struct bucket, bytes), 0},
+    {"bytes", FIELD_NUMBER, false, offsetof(struct bucket, bytes), 0},
     {"wire_bytes", FIELD_NUMBER, false, offsetof(struct bucket, wire_bytes), 0},
     {"ready_s", FIELD_ELSEWHERE, false, 0, 0},
     {"done_s", FIELD_ELSEWHERE, false, 0, 0},
+    {"span_s", FIELD_ELSEWHERE, false, 0, 0},
+    {"transfer_s", FIELD_ELSEWHERE, false, 0, 0},
 };
 
 static bool read_bucket_time(struct arena *arena, const struct node *node, struct samples *samples,
@@ -281,12 +302,21 @@ static bool read_bucket_time(struct arena *arena, const struct node *node, struc
 static bool read_bucket(struct arena *arena, const struct node *node, void *out, struct error *e)
 {
     struct bucket *bucket = out;
-    struct node ready = node_member(node, "ready_s"), done = node_member(node, "done_s");
-    bucket->wire_bytes = -1;
-    if (!read_object(arena, node, bucket_field, COUNT(bucket_field), bucket, e) ||
-        !read_bucket_time(arena, &ready, &bucket->ready, e) ||
-        !read_bucket_time(arena, &done, &bucket->done, e))
+    const struct {
+        const char *key;
+        struct samples *samples;
+    } time[] = {{"ready_s", &bucket->ready},
+                {"done_s", &bucket->done},
+                {"span_s", &bucket->span},
+                {"transfer_s", &bucket->transfer}};
+    bucket->bytes = bucket->wire_bytes = -1;
+    if (!read_object(arena, node, bucket_field, COUNT(bucket_field), bucket, e))
         return false;
+    for (size_t i = 0; i < COUNT(time); i++) {
+        struct node member = node_member(node, time[i].key);
+        if (!read_bucket_time(arena, &member, time[i].samples, e))
+            return false;
+    }
     if (bucket->wire_bytes < 0)
         bucket->wire_bytes = bucket->bytes;
     return true;
@@ -327,16 +357,17 @@ static bool read_operator(struct arena *arena, const struct node *node, void *ou
 static const struct field collective_field[] = {
     {"op", FIELD_TEXT, true, offsetof(struct profile_collective, op), 0},
     {"place", FIELD_TEXT, true, offsetof(struct profile_collective, place), 0},
-    {"bytes", FIELD_NUMBER, true, offsetof(struct profile_collective, bytes), 0},
+    {"bytes", FIELD_NUMBER, false, offsetof(struct profile_collective, bytes), 0},
     {"count_per_step", FIELD_NUMBER, true, offsetof(struct profile_collective, count_per_step), 0},
     {"span_s", FIELD_NUMBER, false, offsetof(struct profile_collective, span_s), 0},
+    {"transfer_s", FIELD_NUMBER, false, offsetof(struct profile_collective, transfer_s), 0},
 };
 
 static bool read_collective(struct arena *arena, const struct node *node, void *out,
                             struct error *e)
 {
     struct profile_collective *collective = out;
-    collective->span_s = -1;
+    collective->bytes = collective->span_s = collective->transfer_s = -1;
     return read_object(arena, node, collective_field, COUNT(collective_field), collective, e);
 }
 
@@ -384,6 +415,11 @@ static bool read_buckets(struct arena *arena, const struct node *root, struct pr
     if (!read_list(arena, &list, read_bucket, sizeof(struct bucket), &items, &p->n_buckets, e))
         return false;
     p->bucket = items;
+    for (size_t i = 0; i < p->n_buckets; i++) {
+        struct node item = node_item(&list, i), bytes = node_member(&item, "bytes");
+        if (p->bucket[i].bytes < 0 && !profile_why_unknown(p, "all_reduce"))
+            return node_fail(&item, e, "%s is missing in an item of buckets", bytes.key);
+    }
     return true;
 }
 
@@ -481,6 +517,26 @@ static bool read_inputs(struct arena *arena, const struct node *root, struct pro
     return true;
 }
 
+static bool read_unknown(struct arena *arena, const struct node *root, struct profile *p,
+                         struct error *e)
+{
+    struct node unknown = node_member(root, "unknown"), batch = node_member(root, "batch");
+    if (unknown.json && !node_expect(&unknown, JSON_OBJECT, e))
+        return false;
+    p->unknown = ARENA_ARRAY(arena, json_object_size(unknown.json), struct profile_unknown);
+    const char *key;
+    json_t *value;
+    json_object_foreach(unknown.json, key, value)
+    {
+        struct node member = node_member(&unknown, key);
+        if (!node_expect(&member, JSON_STRING, e))
+            return false;
+        p->unknown[p->n_unknown++] = (struct profile_unknown){
+            arena_copy(arena, key), arena_copy(arena, json_string_value(value))};
+    }
+    return check_needed(&batch, p, e);
+}
+
 static const struct field profile_field[] = {
     {"format", FIELD_ELSEWHERE, false, 0, 0},
     {"device_type", FIELD_TEXT, true, AT(device_type), 0},
@@ -494,7 +550,7 @@ static const struct field profile_field[] = {
     {"notes", FIELD_ELSEWHERE, false, 0, 0},
     {"subsystem", FIELD_ELSEWHERE, false, 0, 0},
     {"window", FIELD_ELSEWHERE, false, 0, 0},
-    {"batch", FIELD_NUMBER, true, AT(batch), 1},
+    {"batch", FIELD_NUMBER, false, AT(batch), 1},
     {"micro_batches", FIELD_NUMBER, false, AT(micro_batches), 1},
     {"loader_workers", FIELD_INT, false, AT(loader_workers), 0},
     {"sample_bytes", FIELD_NUMBER, false, AT(sample_bytes), 0},
@@ -505,6 +561,7 @@ static const struct field profile_field[] = {
     {"operators", FIELD_ELSEWHERE, false, 0, 0},
     {"collectives", FIELD_ELSEWHERE, false, 0, 0},
     {"model", FIELD_ELSEWHERE, false, 0, 0},
+    {"unknown", FIELD_ELSEWHERE, false, 0, 0},
     {"inputs", FIELD_ELSEWHERE, false, 0, 0},
     {"samples_file", FIELD_TEXT, false, AT(samples_file), 0},
 };
@@ -537,8 +594,8 @@ static bool read_root(struct arena *arena, const struct node *root, struct profi
                       struct error *e)
 {
     static read_part *const part[] = {
-        read_subsystem, read_window,      read_all_reduce, read_stages, read_buckets,
-        read_operators, read_collectives, read_model,      read_notes,  read_inputs,
+        read_unknown,   read_subsystem,   read_window, read_all_reduce, read_stages, read_buckets,
+        read_operators, read_collectives, read_model,  read_notes,      read_inputs,
     };
     if (!check_format(root, e) ||
         !read_object(arena, root, profile_field, COUNT(profile_field), p, e) ||

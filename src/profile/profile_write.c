@@ -88,6 +88,8 @@ static void add_subsystem(struct json_text *out, const struct profile *p)
 {
     json_text_open(out, "subsystem", '{');
     json_text_number(out, "n", p->n_devices);
+    if (profile_sampled(p) < p->n_devices)
+        json_text_number(out, "sampled", p->n_sampled);
     if (p->host)
         add_hosts(out, p);
     json_text_flag(out, "shares_host", p->shares_host);
@@ -110,7 +112,7 @@ static void add_window(struct json_text *out, const struct profile *p)
 
 static void add_loading(struct json_text *out, const struct profile *p)
 {
-    json_text_number(out, "batch", p->batch);
+    optional_number(out, "batch", p->batch);
     json_text_number(out, "micro_batches", p->micro_batches);
     if (p->loader_workers >= 0)
         json_text_number(out, "loader_workers", p->loader_workers);
@@ -121,6 +123,8 @@ static void add_loading(struct json_text *out, const struct profile *p)
 
 static void add_all_reduce(struct json_text *out, const struct profile *p)
 {
+    if (p->bytes_sent <= 0 && profile_why_unknown(p, "all_reduce"))
+        return;
     json_text_open(out, "all_reduce", '{');
     json_text_number(out, "sent_bytes", p->bytes_sent);
     json_text_string(out, "basis", p->bytes_measured ? "measured" : "computed");
@@ -136,10 +140,14 @@ static void add_buckets(struct json_text *out, const struct profile *p)
     json_text_open(out, "buckets", '[');
     for (size_t i = 0; i < p->n_buckets; i++) {
         json_text_open(out, NULL, '{');
-        json_text_number(out, "bytes", p->bucket[i].bytes);
-        json_text_number(out, "wire_bytes", p->bucket[i].wire_bytes);
+        if (p->bucket[i].bytes >= 0) {
+            json_text_number(out, "bytes", p->bucket[i].bytes);
+            json_text_number(out, "wire_bytes", p->bucket[i].wire_bytes);
+        }
         add_known(out, "ready_s", &p->bucket[i].ready);
         add_known(out, "done_s", &p->bucket[i].done);
+        add_known(out, "span_s", &p->bucket[i].span);
+        add_known(out, "transfer_s", &p->bucket[i].transfer);
         json_text_close(out, '{');
     }
     json_text_close(out, '[');
@@ -185,10 +193,13 @@ static void add_collective(struct json_text *out, const struct profile_collectiv
     json_text_open_row(out, NULL, '{');
     json_text_string(out, "op", collective->op);
     json_text_string(out, "place", collective->place);
-    json_text_number(out, "bytes", collective->bytes);
+    if (collective->bytes >= 0)
+        json_text_number(out, "bytes", collective->bytes);
     json_text_number(out, "count_per_step", collective->count_per_step);
     if (collective->span_s >= 0)
         json_text_number(out, "span_s", collective->span_s);
+    if (collective->transfer_s >= 0)
+        json_text_number(out, "transfer_s", collective->transfer_s);
     json_text_close(out, '{');
 }
 
@@ -248,6 +259,16 @@ static void add_model(struct json_text *out, const struct profile *p)
     json_text_close(out, '{');
 }
 
+static void add_unknown(struct json_text *out, const struct profile *p)
+{
+    if (p->n_unknown == 0)
+        return;
+    json_text_open(out, "unknown", '{');
+    for (size_t i = 0; i < p->n_unknown; i++)
+        json_text_string(out, p->unknown[i].what, p->unknown[i].why);
+    json_text_close(out, '{');
+}
+
 static void add_inputs(struct json_text *out, const struct profile *p)
 {
     if (p->n_inputs == 0)
@@ -272,6 +293,7 @@ void profile_format(const struct profile *p, const char *samples_file, struct te
     add_operators(&json, p);
     add_collectives(&json, p);
     add_model(&json, p);
+    add_unknown(&json, p);
     add_inputs(&json, p);
     optional_text(&json, "samples_file", samples_file);
     json_text_close(&json, '{');

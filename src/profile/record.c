@@ -113,7 +113,8 @@ static const char *module_text(struct arena *arena, const struct node *bucket)
 static bool read_bucket(struct arena *arena, const struct node *node, struct record_bucket *bucket,
                         struct error *e)
 {
-    *bucket = (struct record_bucket){.wire_bytes = -1, .ready_s = -1, .done_s = -1};
+    *bucket = (struct record_bucket){
+        .wire_bytes = -1, .ready_s = -1, .done_s = -1, .span_s = -1, .transfer_s = -1};
     if (!node_fields(arena, node, bucket_field, COUNT(bucket_field), bucket, e))
         return false;
     bucket->module = module_text(arena, node);
@@ -160,7 +161,7 @@ static bool read_collectives(struct arena *arena, const struct node *line,
     for (size_t i = 0; i < it->n_collectives; i++) {
         struct node item = node_item(&array, i);
         struct record_collective *collective = &it->collective[i];
-        collective->span_s = -1;
+        collective->span_s = collective->transfer_s = -1;
         if (!node_fields(arena, &item, collective_field, COUNT(collective_field), collective, e))
             return false;
     }

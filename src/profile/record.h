@@ -18,11 +18,12 @@ struct record_bucket {
     const char *module; /* as written in the record; "" where it says nothing */
     double bytes, wire_bytes;
     double ready_s, done_s;
+    double span_s, transfer_s; /* as in struct bucket */
 };
 
 struct record_collective {
-    const char *op, *place;
-    double bytes, span_s;
+    const char *op, *place, *group; /* group: of the processes, or NULL */
+    double bytes, span_s, transfer_s;
 };
 
 struct record_iteration {
@@ -78,6 +79,9 @@ struct record {
 
     const char **note_line; /* [n_notes] */
     size_t n_notes, note_capacity;
+
+    struct profile_unknown *unknown; /* [n_unknown]: its profile need not have these */
+    size_t n_unknown;
 
     const char *error_text; /* the worker refused or failed; NULL: it did not */
     bool ended;             /* the last line is there */

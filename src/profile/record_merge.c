@@ -89,10 +89,12 @@ static bool check_ranks(const struct record *record, size_t n, const struct prof
         if (!check_same(&record[r - 1], &record[r], e))
             return false;
     }
-    size_t expected = preset->n_devices > 0 ? (size_t)preset->n_devices
-                      : preset->one_ring    ? n
-                                            : (size_t)record[0].world_size;
-    if (n == expected && (preset->one_ring || n == (size_t)record[0].world_size))
+    size_t expected = preset->n_devices > 0   ? (size_t)preset->n_devices
+                      : preset->n_sampled > 0 ? (size_t)preset->n_sampled
+                      : preset->one_ring      ? n
+                                              : (size_t)record[0].world_size;
+    bool some = preset->one_ring || preset->n_sampled > 0;
+    if (n == expected && (some || n == (size_t)record[0].world_size))
         return true;
     error_set(e, ERROR_INPUT,
               "%s: %zu record%s of device type %s, whose ranks are %zu of a world of %d",
@@ -109,6 +111,8 @@ static const char *copy(struct arena *arena, const char *text)
 static void fill_hosts(struct arena *arena, const struct record *record, struct profile *p)
 {
     size_t n = (size_t)p->n_devices;
+    if (p->n_sampled > 0)
+        return;
     p->host = ARENA_ARRAY(arena, n, const char *);
     for (size_t r = 0; r < n; r++) {
         if (!record[r].host) {
@@ -130,7 +134,8 @@ static void fill_identity(struct arena *arena, const struct record *record, size
     p->framework = copy(arena, record[0].framework);
     p->device_name = copy(arena, record[0].device_name);
     p->backend = copy(arena, record[0].backend);
-    p->n_devices = (int)n;
+    p->n_devices = preset->n_sampled > 0 ? record[0].world_size : (int)n;
+    p->n_sampled = preset->n_sampled;
     p->one_ring = preset->one_ring;
     p->ring_devices = record[0].world_size;
     p->first = record[0].first;
@@ -138,14 +143,28 @@ static void fill_identity(struct arena *arena, const struct record *record, size
     fill_hosts(arena, record, p);
 }
 
+static void fill_unknown(struct arena *arena, const struct record_window *w, struct profile *p)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < w->n_ranks; r++)
+        n += w->record[r].n_unknown;
+    p->unknown = ARENA_ARRAY(arena, n, struct profile_unknown);
+    for (size_t r = 0; r < w->n_ranks; r++) {
+        for (size_t i = 0; i < w->record[r].n_unknown; i++) {
+            if (!profile_why_unknown(p, w->record[r].unknown[i].what))
+                p->unknown[p->n_unknown++] = w->record[r].unknown[i];
+        }
+    }
+}
+
 static bool fill_batch(const struct record_window *w, struct profile *p, struct error *e)
 {
-    p->batch = w->record[0].batch;
+    p->batch = fmax(0, w->record[0].batch);
     double micro_batches = 0;
     for (size_t k = 0; k < record_window_size(w); k++)
         micro_batches += record_window_at(w, k)->micro_batches;
     p->micro_batches = micro_batches / (double)record_window_size(w);
-    if (p->batch > 0)
+    if (p->batch > 0 || profile_why_unknown(p, "batch"))
         return true;
     error_set(e, ERROR_INPUT, "%s:1: batch is missing in the header", w->record[0].file);
     return false;
@@ -245,6 +264,10 @@ static bool fill_bytes(const struct record_window *w, struct merge_notes *notes,
         p->gradient_bytes += p->bucket[b].bytes;
     }
     double computed = 2 * (n - 1) / n * on_wire, counted = counted_bytes(w);
+    if (profile_why_unknown(p, "all_reduce")) {
+        p->gradient_bytes = 0;
+        return true;
+    }
     if (p->ring_devices > 1 && counted < 0 && p->n_buckets == 0) {
         error_set(e, ERROR_INPUT,
                   "%s: neither bytes_sent nor buckets: how much is all-reduced is not known",
@@ -325,6 +348,11 @@ static struct profile_collective *new_collective(struct arena *arena, struct pro
     return fresh;
 }
 
+static double sum_of_known(double sum, double more)
+{
+    return sum < 0 || more < 0 ? -1 : sum + more;
+}
+
 static void add_collective(struct arena *arena, const struct record_collective *c, size_t *capacity,
                            struct profile *p)
 {
@@ -332,7 +360,8 @@ static void add_collective(struct arena *arena, const struct record_collective *
     if (!sum)
         sum = new_collective(arena, p, capacity, c);
     sum->count_per_step++;
-    sum->span_s = c->span_s < 0 || sum->span_s < 0 ? -1 : sum->span_s + c->span_s;
+    sum->span_s = sum_of_known(sum->span_s, c->span_s);
+    sum->transfer_s = sum_of_known(sum->transfer_s, c->transfer_s);
 }
 
 static void fill_collectives(struct arena *arena, const struct record_window *w, struct profile *p)
@@ -346,6 +375,7 @@ static void fill_collectives(struct arena *arena, const struct record_window *w,
     for (size_t i = 0; i < p->n_collectives; i++) {
         struct profile_collective *c = &p->collective[i];
         c->span_s = c->span_s < 0 ? -1 : c->span_s / c->count_per_step;
+        c->transfer_s = c->transfer_s < 0 ? -1 : c->transfer_s / c->count_per_step;
         c->count_per_step /= (double)record_window_size(w);
     }
 }
@@ -399,7 +429,8 @@ static void note_loader(const struct record_window *w, const struct profile *p,
     if (differ)
         merge_note(notes, "loaders have different numbers of workers; the fewest is %d",
                    p->loader_workers);
-    if (p->loader_workers >= 0 && !p->stage[STAGE_LOADER_INTERVAL].known)
+    if (p->loader_workers >= 0 && !p->stage[STAGE_LOADER_INTERVAL].known &&
+        !profile_why_unknown(p, stage_key(STAGE_LOADER_INTERVAL)))
         merge_note(notes, "the loader fetched no batch in the window: how fast it can deliver is "
                           "not known");
 }
@@ -452,6 +483,7 @@ static bool fill_profile(struct arena *arena, const struct record_window *w,
     fill_identity(arena, w->record, w->n_ranks, preset, p);
     p->n_left_out = w->n_left_out;
     note_records(w, notes);
+    fill_unknown(arena, w, p);
     fill_stages(arena, w, notes, p);
     if (!fill_batch(w, p, e) || !merge_buckets(arena, w, notes, p, e) ||
         !fill_bytes(w, notes, p, e))

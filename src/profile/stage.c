@@ -1,5 +1,7 @@
-/* Names of the stages, the same in profiles and in the worker's records. */
+/* What a profile says of itself: names of stages, the same as in records, and what it lacks. */
 #include "profile/profile.h"
+
+#include <string.h>
 
 const char *stage_key(enum stage stage)
 {
@@ -17,4 +19,18 @@ const char *stage_key(enum stage stage)
         [STAGE_STEP] = "step_s",
     };
     return key[stage];
+}
+
+int profile_sampled(const struct profile *profile)
+{
+    return profile->n_sampled > 0 ? profile->n_sampled : profile->n_devices;
+}
+
+const char *profile_why_unknown(const struct profile *profile, const char *what)
+{
+    for (size_t i = 0; i < profile->n_unknown; i++) {
+        if (strcmp(profile->unknown[i].what, what) == 0)
+            return profile->unknown[i].why;
+    }
+    return NULL;
 }

@@ -12,7 +12,8 @@ static void add_device(const struct forecast *f, const struct job *job, size_t i
 {
     struct arena scratch = {0};
     size_t device = job_ring_device(job, i);
-    size_t next = job_ring_device(job, (i + 1) % f->n_devices);
+    const struct ft_pair *hop = &f->hop[f->slowest_hop[i]];
+    const struct link *slowest = &f->link[f->slowest_hop[i]];
     const struct type_forecast *type = &f->type[job_device_type(job, device)];
     const struct ft_device_forecast *d = &f->device[i];
     const char *host = job_device_host(job, device, NULL);
@@ -22,15 +23,16 @@ static void add_device(const struct forecast *f, const struct job *job, size_t i
                              d->ring_s,
                              d->device_s,
                              d->step_s};
-    const double link[] = {f->link[i].bandwidth_Bps, f->link[i].latency_s};
+    const double link[] = {slowest->bandwidth_Bps, slowest->latency_s};
     text_format(out, "%zu,", i);
     csv_add_text(out, job_device_name(&scratch, job, device));
     csv_add_text(out, type->name);
     csv_add_text(out, host ? host : "");
     add_numbers(out, time_s, sizeof time_s / sizeof *time_s);
-    csv_add_text(out, f->n_devices > 1 ? job_device_name(&scratch, job, next) : "");
+    csv_add_text(
+        out, f->n_devices > 1 ? job_device_name(&scratch, job, job_ring_device(job, hop->to)) : "");
     add_numbers(out, link, sizeof link / sizeof *link);
-    text_format(out, "%s\r\n", link_source_name(f->link[i].source));
+    text_format(out, "%s\r\n", link_source_name(slowest->source));
     arena_free(&scratch);
 }
 

@@ -157,10 +157,13 @@ static json_t *epoch_json(const struct forecast *f)
 {
     json_t *object = json_object();
     json_put_count(object, "iterations", f->epoch.iterations);
+    json_put_real(object, "last_share", f->epoch.last_share);
     json_put_real(object, "rounds", f->epoch.rounds);
     json_put(object, "unbalanced", json_boolean(f->epoch.unbalanced));
     json_put(object, "last_to_finish", json_text_or_null(f->type[f->epoch.last_to_finish].name));
     json_put_real(object, "samples", f->total_samples);
+    json_put_real(object, "evaluation_s", f->evaluation_s);
+    json_put_real(object, "checkpoint_s", f->checkpoint_s);
     json_put_real(object, "epoch_s", f->epoch_s);
     json_put_count(object, "epochs", f->epochs);
     json_put_real(object, "total_s", f->total_s);
@@ -182,6 +185,24 @@ static json_t *links_json(const struct forecast *f)
     json_t *object = json_object();
     for (int s = LINK_MEASURED; s <= LINK_FILLED; s++)
         json_put_count(object, link_source_name((enum link_source)s), (double)f->n_links[s]);
+    return object;
+}
+
+static json_t *collective_json(const struct forecast *f)
+{
+    json_t *object = json_object(), *stages = json_array();
+    json_put(object, "name", json_string(f->collective_name));
+    for (size_t s = 0; s < f->n_stages; s++) {
+        const struct ft_collective_stage *stage = &f->stage[s];
+        json_t *one = json_object();
+        json_put(one, "what", json_string(stage->what));
+        json_put_count(one, "groups", (double)stage->n_groups);
+        json_put_count(one, "fewest_devices", (double)stage->fewest_devices);
+        json_put_count(one, "most_devices", (double)stage->most_devices);
+        json_put_real(one, "payload_bytes", f->payload_bytes * stage->payload_share);
+        json_array_append_new(stages, one);
+    }
+    json_put(object, "stages", stages);
     return object;
 }
 
@@ -209,6 +230,7 @@ static json_t *forecast_json(const struct forecast *f)
     json_put(root, "model", json_string(forecast_model_name(f->model)));
     json_put_count(root, "n_devices", (double)f->n_devices);
     json_put_real(root, "payload_bytes", f->payload_bytes);
+    json_put(root, "collective", f->n_devices > 1 ? collective_json(f) : json_null());
     json_put_real(root, "step_s", f->step_s);
     json_put(root, "timeline",
              f->model == MODEL_TIMELINE || f->timeline.why_not ? timeline_json(f) : json_null());
@@ -218,6 +240,7 @@ static json_t *forecast_json(const struct forecast *f)
     json_put(root, "why_no_epoch", json_text_or_null(f->why_no_epoch));
     json_put_real(root, "samples_per_s", f->samples_per_s);
     json_put(root, "sample_size", sample_size_json(f));
+    json_put(root, "storage_s", f->storage_s > 0 ? json_real(f->storage_s) : json_null());
     json_put(root, "links", links_json(f));
     json_put(root, "types", types_json(f));
     json_put(root, "warnings", warnings_json(f));

@@ -186,21 +186,47 @@ static const char *deciding_text(struct arena *arena, const struct forecast *f)
                         link_source_name(link->source), without_text(arena, f));
 }
 
+/* "3,907 an epoch of 1,000,000 samples, the last with 25 % of its samples, counted whole" */
+static const char *iterations_text(struct arena *arena, const struct forecast *f)
+{
+    char iterations[UNITS_TEXT_SIZE], samples[UNITS_TEXT_SIZE];
+    const char *text = arena_format(arena, "%s an epoch of %s samples",
+                                    units_format_count(f->epoch.iterations, iterations),
+                                    units_format_count(rint(f->total_samples), samples));
+    if (f->epoch.last_share == 1)
+        return text;
+    return arena_format(arena, "%s, the last with %.3g %% of its samples, counted as a whole step",
+                        text, 100 * f->epoch.last_share);
+}
+
+static const char *between_epochs_text(struct arena *arena, const struct forecast *f)
+{
+    char evaluation[UNITS_TEXT_SIZE], checkpoint[UNITS_TEXT_SIZE];
+    units_format_duration(f->evaluation_s, evaluation);
+    units_format_duration(f->checkpoint_s, checkpoint);
+    if (f->evaluation_s > 0 && f->checkpoint_s > 0)
+        return arena_format(arena, ", of which evaluation %s and checkpoint %s (given)", evaluation,
+                            checkpoint);
+    if (f->evaluation_s > 0)
+        return arena_format(arena, ", of which evaluation %s (given)", evaluation);
+    return f->checkpoint_s > 0 ? arena_format(arena, ", of which checkpoint %s (given)", checkpoint)
+                               : "";
+}
+
 static void print_epoch(struct arena *arena, const struct forecast *f, struct text *out)
 {
-    char first[UNITS_TEXT_SIZE], second[UNITS_TEXT_SIZE];
+    char count[UNITS_TEXT_SIZE];
     if (!f->epoch_known) {
         print_line(out, "Epoch:", arena_format(arena, "not known: %s", f->why_no_epoch));
         return;
     }
-    print_line(out, "Iterations:",
-               arena_format(arena, "%s an epoch of %s samples",
-                            units_format_count(f->epoch.iterations, first),
-                            units_format_count(rint(f->total_samples), second)));
-    print_line(out, "Epoch:", span_text(arena, &f->epoch_span_s));
+    print_line(out, "Iterations:", iterations_text(arena, f));
+    print_line(out, "Epoch:",
+               arena_format(arena, "%s%s", span_text(arena, &f->epoch_span_s),
+                            between_epochs_text(arena, f)));
     print_line(out, "Total:",
                arena_format(arena, "%s for %s epoch%s", span_text(arena, &f->total_span_s),
-                            units_format_count(f->epochs, second), f->epochs > 1 ? "s" : ""));
+                            units_format_count(f->epochs, count), f->epochs > 1 ? "s" : ""));
 }
 
 static const char *links_text(struct arena *arena, const struct forecast *f)
@@ -218,6 +244,53 @@ static const char *links_text(struct arena *arena, const struct forecast *f)
     return copy;
 }
 
+/* "reduce-scatter in 50 groups of 4", "exchange among 100 to 200", "... (25.5 MB each)". */
+static void add_stage(const struct forecast *f, const struct ft_collective_stage *stage,
+                      struct text *text)
+{
+    char number[UNITS_TEXT_SIZE];
+    text_add(text, stage->what);
+    if (stage->n_groups > 1)
+        text_format(text, " in %s groups of ", units_format_count((double)stage->n_groups, number));
+    else
+        text_add(text, " among ");
+    text_add(text, units_format_count((double)stage->fewest_devices, number));
+    if (stage->most_devices > stage->fewest_devices)
+        text_format(text, " to %s", units_format_count((double)stage->most_devices, number));
+    if (stage->payload_share < 1)
+        text_format(text, " (%s each)",
+                    units_format(f->payload_bytes * stage->payload_share, DIMENSION_BYTES, number));
+}
+
+static void print_stages_of_collective(struct arena *arena, const struct forecast *f,
+                                       struct text *out)
+{
+    struct text text = {0};
+    text_format(&text, "%s: ", f->collective_name);
+    for (size_t s = 0; s < f->n_stages; s++) {
+        if (s > 0)
+            text_add(&text, ", ");
+        add_stage(f, &f->stage[s], &text);
+    }
+    print_line(out, "Collective:", arena_copy(arena, text.data));
+    text_free(&text);
+}
+
+/* S, and among how many: the stages of what is not a ring. */
+static void print_gradients(struct arena *arena, const struct forecast *f, struct text *out)
+{
+    char bytes[UNITS_TEXT_SIZE], count[UNITS_TEXT_SIZE];
+    const char *ring = "";
+    if (f->n_devices > 1 && !f->collective)
+        ring = arena_format(arena, ", by a ring of %s",
+                            units_format_count((double)f->n_devices, count));
+    print_line(out, "Gradients:",
+               arena_format(arena, "%s all-reduced in each step%s",
+                            units_format(f->payload_bytes, DIMENSION_BYTES, bytes), ring));
+    if (f->collective)
+        print_stages_of_collective(arena, f, out);
+}
+
 static void print_facts(struct arena *arena, const struct forecast *f, struct text *out)
 {
     char text[UNITS_TEXT_SIZE];
@@ -226,9 +299,11 @@ static void print_facts(struct arena *arena, const struct forecast *f, struct te
     print_epoch(arena, f, out);
     print_line(out, "Throughput:",
                arena_format(arena, "%s samples/s in all", rate_text(f->samples_per_s, text)));
-    print_line(out, "Gradients:",
-               arena_format(arena, "%s all-reduced in each step",
-                            units_format(f->payload_bytes, DIMENSION_BYTES, text)));
+    print_gradients(arena, f, out);
+    if (f->storage_s > 0)
+        print_line(out, "Storage:",
+                   arena_format(arena, "%s to deliver a step's samples to all devices",
+                                units_format(f->storage_s, DIMENSION_TIME, text)));
     if (f->sample_basis)
         print_line(out, "Sample size:",
                    arena_format(arena, "%s (%s)",

@@ -22,6 +22,8 @@ static const char *model_text(struct arena *arena, const struct job_model *model
     switch (model->kind) {
     case MODEL_SCRIPT:
         return arena_format(arena, "script %s", model->script);
+    case MODEL_COMMAND:
+        return arena_format(arena, "command %s", model->args[0]);
     case MODEL_ENTRY:
         return arena_format(arena, "%s of %s", model->entry_function, model->entry_file);
     case MODEL_LAYERS:

@@ -90,14 +90,18 @@ void page_time_axis(const struct page *page, double range_s, double top, double 
     }
 }
 
-/* What is hatched is drawn by one pattern. */
+/* What is hatched: waiting, and what is not known. */
 static void add_patterns(struct text *out)
 {
-    text_add(out,
-             "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"defs\"><defs>"
-             "<pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-             "patternTransform=\"rotate(45)\"><rect class=\"hatch0\" width=\"6\" height=\"6\"/>"
-             "<rect class=\"hatch1\" width=\"2\" height=\"6\"/></pattern></defs></svg>\n");
+    static const char *const name[] = {"hatch", "blank"};
+    text_add(out, "<svg width=\"0\" height=\"0\" aria-hidden=\"true\" class=\"defs\"><defs>");
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        text_format(out,
+                    "<pattern id=\"%s\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+                    "patternTransform=\"rotate(45)\"><rect class=\"%s0\" width=\"6\" height=\"6\"/>"
+                    "<rect class=\"%s1\" width=\"%d\" height=\"6\"/></pattern>",
+                    name[i], name[i], name[i], i == 0 ? 2 : 1);
+    text_add(out, "</defs></svg>\n");
 }
 
 void report_run_html(const struct run_report *run, struct text *out)

@@ -2,9 +2,10 @@
 #include "base/quote.h"
 #include "report/page.h"
 
-static const char *or_unknown(const char *text)
+static const char *shown(const struct page *page, const char *text)
 {
-    return text ? text : "not known";
+    enum { MOST = 80 };
+    return text ? html_short(page->arena, text, MOST) : "not known";
 }
 
 static void add_commands(const struct page *page)
@@ -30,11 +31,11 @@ static void list_profiles(const struct page *page)
         const struct profile *p = &page->run->profile[t];
         html_row_open(page->out);
         html_cell(page->out, "%s", page->run->job->type[t].name);
-        html_cell(page->out, "%s", p->assumed ? "no: assumed" : or_unknown(p->date));
-        html_cell(page->out, "%s", or_unknown(p->device_name));
-        html_cell(page->out, "%s", or_unknown(p->framework));
+        html_cell(page->out, "%s", p->assumed ? "no: assumed" : shown(page, p->date));
+        html_cell(page->out, "%s", shown(page, p->device_name));
+        html_cell(page->out, "%s", shown(page, p->framework));
         html_number(page->out, "%d", p->n_devices);
-        html_cell(page->out, "%s", or_unknown(p->backend));
+        html_cell(page->out, "%s", shown(page, p->backend));
         html_row_close(page->out);
     }
     html_table_close(page->out);

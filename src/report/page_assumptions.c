@@ -61,9 +61,9 @@ static void list_types(const struct page *page)
             item(page,
                  arena_format(page->arena, "The profile of %s: assumed, nobody measured it. %s",
                               job->type[t].name, p->note ? p->note : ""));
-        for (size_t i = 0; !p->assumed && i < job->type[t].n_profiles; i++)
+        for (size_t k = 0; !p->assumed && k < job->type[t].n_profiles; k++)
             item(page, arena_format(page->arena, "The profile of %s: given as %s.",
-                                    job->type[t].name, job->type[t].profile[i]));
+                                    job->type[t].name, job->type[t].profile[k]));
         if (job->type[t].data.unit != AMOUNT_NONE)
             item(page,
                  arena_format(page->arena, "Data of each %s: %s.", job->type[t].name,

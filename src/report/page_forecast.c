@@ -59,9 +59,8 @@ static void add_facts(const struct page *page)
         add_epoch(page);
     else
         add_fact(page, "Epoch", "not known", f->why_no_epoch);
-    add_fact(page, "Throughput",
-             arena_format(page->arena, "%s samples/s", page_count(page, f->samples_per_s)),
-             arena_format(page->arena, "%s of gradients all-reduced in each step",
+    add_fact(page, "Samples per second", page_count(page, f->samples_per_s),
+             arena_format(page->arena, "in all; %s of gradients all-reduced in each step",
                           page_unit(page, f->payload_bytes, DIMENSION_BYTES)));
     text_add(page->out, "</dl>\n");
 }
@@ -110,6 +109,27 @@ static void draw_truth(const struct page *page, double range_s, double y)
                              page_time(page, v->run[r].step_s)));
 }
 
+/* Only what is drawn. */
+static void add_strip_legend(const struct page *page)
+{
+    const struct forecast *f = page->run->forecast;
+    const char *key[9] = {"key-mean", "forecast"};
+    size_t n = 2;
+    if (f->model == MODEL_TIMELINE) {
+        key[n++] = "key-closed";
+        key[n++] = "closed form";
+    }
+    if (f->model == MODEL_TIMELINE && f->timeline.spread_known) {
+        key[n++] = "span";
+        key[n++] = "80 % of single steps";
+    }
+    if (page->run->validation) {
+        key[n++] = "truth";
+        key[n++] = "measured";
+    }
+    page_legend(page, key);
+}
+
 /* A strip from 0: the interval, the mean, the closed form, the measured. */
 static void draw_strip(const struct page *page)
 {
@@ -131,12 +151,7 @@ static void draw_strip(const struct page *page)
     svg_line(page->out, "mean", mean, TOP - 2, mean, TOP + HIGH + 2);
     draw_truth(page, range_s, TOP + HIGH / 2.0);
     svg_close(page->out);
-    static const char *const key[] = {"key-mean",   "forecast",    "span", "80 % of single steps",
-                                      "key-closed", "closed form", NULL};
-    static const char *const with_truth[] = {
-        "key-mean", "forecast", "span", "80 % of single steps", "key-closed", "closed form",
-        "truth",    "measured", NULL};
-    page_legend(page, page->run->validation ? with_truth : key);
+    add_strip_legend(page);
     text_add(page->out, "</figure>\n");
 }
 

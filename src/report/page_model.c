@@ -1,9 +1,11 @@
 /* The model that was trained, as the profile of one device type holds it. */
 #include "report/page.h"
 
-static const char *or_dash(const char *text)
+/* As long as anybody reads. */
+static const char *shown(const struct page *page, const char *text)
 {
-    return text ? text : "-";
+    enum { MOST = 200 };
+    return text ? html_short(page->arena, text, MOST) : "-";
 }
 
 static const char *sizes(const struct page *page, const struct dtype_sizes *sizes_)
@@ -12,7 +14,7 @@ static const char *sizes(const struct page *page, const struct dtype_sizes *size
     for (size_t i = 0; i < sizes_->n; i++)
         text = arena_format(page->arena, "%s%s%s of %s", text, i ? " and " : "",
                             page_unit(page, sizes_->item[i].bytes, DIMENSION_BYTES),
-                            or_dash(sizes_->item[i].dtype));
+                            shown(page, sizes_->item[i].dtype));
     return text;
 }
 
@@ -27,12 +29,12 @@ static void list_layers(const struct page *page, const struct profile *p)
     for (size_t i = 0; i < p->n_layers && i < MOST; i++) {
         const struct profile_layer *layer = &p->layer[i];
         html_row_open(page->out);
-        html_cell(page->out, "%s", or_dash(layer->name));
-        html_cell(page->out, "%s", or_dash(layer->kind));
-        html_cell(page->out, "%s", or_dash(layer->input_shapes));
-        html_cell(page->out, "%s", or_dash(layer->output_shapes));
+        html_cell(page->out, "%s", shown(page, layer->name));
+        html_cell(page->out, "%s", shown(page, layer->kind));
+        html_cell(page->out, "%s", shown(page, layer->input_shapes));
+        html_cell(page->out, "%s", shown(page, layer->output_shapes));
         html_number(page->out, "%s", page_count(page, layer->n_parameters));
-        html_cell(page->out, "%s", or_dash(layer->activation));
+        html_cell(page->out, "%s", shown(page, layer->activation));
         html_row_close(page->out);
     }
     html_table_close(page->out);
@@ -45,7 +47,7 @@ static void list_buckets(const struct page *page, const struct profile *p)
     html_table_open(page->out,
                     arena_format(page->arena,
                                  "Buckets of gradients, from the begin of backward, on %s",
-                                 or_dash(p->device_type)),
+                                 shown(page, p->device_type)),
                     head);
     for (size_t b = 0; b < p->n_buckets; b++) {
         const struct bucket *bucket = &p->bucket[b];
@@ -79,7 +81,7 @@ void page_model(const struct page *page)
     } else {
         page_say(page, "%s parameters (%s), loss %s, optimizer %s.",
                  page_count(page, p->n_parameters), sizes(page, &p->parameter_bytes),
-                 or_dash(p->loss), or_dash(p->optimizer));
+                 shown(page, p->loss), shown(page, p->optimizer));
         if (p->n_layers)
             list_layers(page, p);
     }

@@ -14,13 +14,18 @@ struct map_view {
     bool with_text;
 };
 
+/* Where the scale begins: links that are nearly alike look so. */
+static double slowest_Bps(const struct bandwidth_map *map)
+{
+    const double least_range = 4;
+    return fmin(map->least_Bps, map->most_Bps / least_range);
+}
+
 /* By the logarithm: links differ by factors. 0 is the slowest. */
 static int shade_of(const struct bandwidth_map *map, double rate_Bps)
 {
-    double range = log(map->most_Bps / map->least_Bps);
-    if (!(range > 1e-3))
-        return N_SHADES - 2;
-    int shade = (int)(log(rate_Bps / map->least_Bps) / range * N_SHADES);
+    double slowest = slowest_Bps(map);
+    int shade = (int)(log(rate_Bps / slowest) / log(map->most_Bps / slowest) * N_SHADES);
     return shade < 0 ? 0 : shade >= N_SHADES ? N_SHADES - 1 : shade;
 }
 
@@ -48,6 +53,17 @@ static const char *short_rate(const struct map_view *v, double rate_Bps)
     return arena_format(v->page->arena, "%.3g%s", bits, prefix[p]);
 }
 
+/* Where the ring passes within a cell: clear of its text. */
+static double hop_x(const struct map_view *v)
+{
+    return (v->with_text ? .88 : .485) * v->cell_width;
+}
+
+static double hop_y(const struct map_view *v)
+{
+    return v->with_text ? v->cell_height - 7 : v->cell_height / 2;
+}
+
 static void draw_cell(const struct map_view *v, size_t i, size_t j)
 {
     const struct bandwidth_cell *cell = &v->map->cell[i * v->map->n + j];
@@ -65,13 +81,20 @@ static void draw_cell(const struct map_view *v, size_t i, size_t j)
                   short_rate(v, cell->link.bandwidth_Bps));
 }
 
+/* From its device on the diagonal along the row to the hop, and down or up to the next device. */
+static void draw_way(const struct map_view *v, size_t i, size_t j)
+{
+    double x = v->left + hop_x(v), y = v->top + hop_y(v);
+    double from_x = x + (double)i * v->cell_width, to_x = x + (double)j * v->cell_width;
+    double from_y = y + (double)i * v->cell_height, to_y = y + (double)j * v->cell_height;
+    svg_line(v->page->out, "ring-line", from_x, from_y, to_x, from_y);
+    svg_line(v->page->out, "ring-line", to_x, from_y, to_x, to_y);
+}
+
 static void draw_hop(const struct map_view *v, size_t i, size_t j)
 {
-    double x = v->left + ((double)j + .485) * v->cell_width;
-    double y = v->top + ((double)i + .5) * v->cell_height;
-    double radius = v->with_text ? 4 : 3;
-    if (v->with_text)
-        y += v->cell_height / 2 - 7;
+    double x = v->left + (double)j * v->cell_width + hop_x(v);
+    double y = v->top + (double)i * v->cell_height + hop_y(v), radius = v->with_text ? 4 : 3;
     svg_dot(v->page->out, "ring", x, y, radius, describe(v, i, j));
 }
 
@@ -107,7 +130,7 @@ static void draw_scale(const struct page *page)
 {
     const struct bandwidth_map *map = page->run->map;
     text_add(page->out, "<p class=\"legend\"><span>");
-    html_format(page->out, "%s ", page_unit(page, map->least_Bps, DIMENSION_BANDWIDTH));
+    html_format(page->out, "%s ", page_unit(page, slowest_Bps(map), DIMENSION_BANDWIDTH));
     text_add(page->out, "<svg width=\"140\" height=\"12\" aria-hidden=\"true\">");
     for (int s = 0; s < N_SHADES; s++)
         text_format(page->out, "<rect class=\"h%d\" x=\"%d\" width=\"20\" height=\"12\"/>", s,
@@ -119,9 +142,8 @@ static void draw_scale(const struct page *page)
 
 static void draw_map(const struct page *page)
 {
-    static const char *const key[] = {"none",        "not known",
-                                      "key-ring",    "in the ring",
-                                      "key-outlier", "25 % or more off the median of its kind",
+    static const char *const key[] = {"none",        "not known",   "key-ring",
+                                      "in the ring", "key-outlier", "25 % or more off its kind",
                                       NULL};
     const struct bandwidth_map *map = page->run->map;
     struct map_view v = view_of(page);
@@ -131,6 +153,10 @@ static void draw_map(const struct page *page)
     for (size_t i = 0; i < map->n; i++) {
         for (size_t j = 0; j < map->n; j++)
             draw_cell(&v, i, j);
+    }
+    for (size_t k = 0; k < map->n * map->n && map->by == MAP_DEVICES; k++) {
+        if (map->cell[k].n_ring)
+            draw_way(&v, k / map->n, k % map->n);
     }
     for (size_t k = 0; k < map->n * map->n; k++) {
         if (map->cell[k].n_ring)
@@ -143,14 +169,14 @@ static void draw_map(const struct page *page)
     text_add(page->out, "</figure>\n");
 }
 
-static void list_link(const struct page *page, size_t i)
+static void list_link(const struct page *page, size_t h)
 {
     const struct forecast *f = page->run->forecast;
-    const struct link *link = &f->link[i];
+    const struct link *link = &f->link[h];
     html_row_open(page->out);
-    html_number(page->out, "%zu", i);
-    html_cell(page->out, "%s", page_device(page, i));
-    html_cell(page->out, "%s", page_device(page, (i + 1) % f->n_devices));
+    html_number(page->out, "%zu", f->hop[h].from);
+    html_cell(page->out, "%s", page_device(page, f->hop[h].from));
+    html_cell(page->out, "%s", page_device(page, f->hop[h].to));
     html_number(page->out, "%s", page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH));
     html_number(page->out, "%s", link->latency_s > 0 ? page_time(page, link->latency_s) : "-");
     html_cell(page->out, "%s%s", link_source_word(link),
@@ -162,9 +188,9 @@ static void list_ring(const struct page *page)
 {
     static const char *const head[] = {"#Position", "From",     "To", "#Bandwidth",
                                        "#Latency",  "Known by", NULL};
-    size_t n = page->run->forecast->n_devices;
-    text_format(page->out, "<details%s>\n<summary>Links of the ring</summary>\n",
-                n <= FEW ? " open" : "");
+    size_t n = page->run->forecast->n_hops;
+    text_format(page->out, "<details%s>\n<summary>Links of the %s</summary>\n",
+                n <= FEW ? " open" : "", page->run->forecast->collective_name);
     html_table_open(page->out,
                     n > MOST_LISTED ? "The first 200; the others are in --csv" : "In order", head);
     for (size_t i = 0; i < n && i < MOST_LISTED; i++)

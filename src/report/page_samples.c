@@ -34,6 +34,23 @@ static void draw_halves(const struct page *page, const struct steadiness *s, dou
     svg_line(page->out, "half", x_of(half, s->n), y2, 99, y2);
 }
 
+static void draw_grid(const struct page *page, double most_s)
+{
+    double tick_s = svg_tick(most_s, 4);
+    for (double at_s = tick_s; tick_s > 0 && at_s <= most_s; at_s += tick_s) {
+        double y = y_of(at_s, most_s);
+        svg_line(page->out, "grid", 0, y, 100, y);
+    }
+}
+
+static void write_marks(const struct page *page, double most_s)
+{
+    double tick_s = svg_tick(most_s, 4);
+    for (double at_s = tick_s; tick_s > 0 && at_s <= most_s; at_s += tick_s)
+        svg_label(page->out, "tick halo", 0.5, y_of(at_s, most_s) - 3, "start", "%s",
+                  page_time(page, at_s));
+}
+
 static void draw(const struct page *page, const struct profile *p, const struct steadiness *s)
 {
     double most_s = 1.05 * p->stage[STAGE_STEP].stats.max;
@@ -46,12 +63,13 @@ static void draw(const struct page *page, const struct profile *p, const struct 
     svg_open(page->out, BOTTOM + BELOW, "Measured steps, iterations %d to %d", p->first, p->last);
     svg_box(page->out, "window", (struct svg_box){0, 0, 100, BOTTOM}, NULL);
     svg_line(page->out, "axis", 0, BOTTOM, 100, BOTTOM);
+    draw_grid(page, most_s);
     draw_samples(page, p, s, most_s);
     svg_curve(page->out, "curve", xy, s->n, BOTTOM + BELOW);
     draw_halves(page, s, most_s);
+    write_marks(page, most_s);
     svg_label(page->out, "tick", 0, BOTTOM + 14, "start", "iteration %d", p->first);
     svg_label(page->out, "tick", 100, BOTTOM + 14, "end", "%d", p->last);
-    svg_label(page->out, "tick", 0.5, 14, "start", "%s", page_time(page, most_s));
     svg_close(page->out);
     text_add(page->out, "</figure>\n");
 }
@@ -69,6 +87,14 @@ static void say(const struct page *page, const struct profile *p, const struct s
     if (p->n_left_out)
         html_format(page->out, "; %zu at the edges of passes were left out", p->n_left_out);
     text_add(page->out, ".</p>\n");
+}
+
+static bool any_known(const struct run_report *run)
+{
+    bool known = false;
+    for (int t = 0; t < run->job->n_types; t++)
+        known = known || run->steadiness[t].known;
+    return known;
 }
 
 static void add_profile(const struct page *page, int t)
@@ -96,6 +122,7 @@ void page_samples(const struct page *page)
         add_profile(page, t);
     if (page->run->job->n_types > MOST)
         page_say(page, "The first %d of %d types.", MOST, page->run->job->n_types);
-    page_legend(page, key);
+    if (any_known(page->run))
+        page_legend(page, key);
     page_section_end(page);
 }

@@ -32,11 +32,6 @@ static double rate_of(const struct scaling_point *p)
     return p->samples_per_s;
 }
 
-static const char *rate_text(const struct page *page, double rate)
-{
-    return arena_format(page->arena, "%s samples/s", page_count(page, rate));
-}
-
 static double largest(const struct scaling *s, double (*value)(const struct scaling_point *))
 {
     double most = 0;
@@ -69,6 +64,13 @@ static void draw_line(const struct page *page, const char *class_name,
     svg_curve(page->out, class_name, xy, s->n, HEIGHT);
 }
 
+/* On the side where the curve is not. */
+static const char *anchor(const struct scaling *s, const struct curve *c, size_t k)
+{
+    bool falls = c->value(&s->point[0]) > c->value(&s->point[s->n - 1]);
+    return k == 0 ? "start" : k + 1 == s->n || !falls ? "end" : "start";
+}
+
 static void draw_points(const struct page *page, const struct curve *c, double most)
 {
     const struct scaling *s = page->run->scaling;
@@ -80,11 +82,7 @@ static void draw_points(const struct page *page, const struct curve *c, double m
         svg_dot(page->out, now ? "now" : "point", x, y, now ? 5 : 3.5,
                 arena_format(page->arena, "%zu devices: %s", p->n_devices, text));
         if (k == 0 || k + 1 == s->n || now)
-            svg_label(page->out, now ? "name" : "soft", x, y - 10,
-                      k == 0          ? "start"
-                      : k + 1 == s->n ? "end"
-                                      : "middle",
-                      "%s", text);
+            svg_label(page->out, now ? "name" : "soft", x, y - 11, anchor(s, c, k), "%s", text);
         if (k == 0 || k + 1 == s->n || now || s->n <= 5)
             svg_label(page->out, "tick", x, BOTTOM + 16, "middle", "%s",
                       page_count(page, (double)p->n_devices));
@@ -134,7 +132,7 @@ void page_scaling(const struct page *page)
 {
     static const struct curve step = {"Step", step_of, closed_form_of, page_time};
     static const struct curve total = {"Whole training", total_of, NULL, page_duration};
-    static const struct curve rate = {"Throughput", rate_of, NULL, rate_text};
+    static const struct curve rate = {"Samples per second", rate_of, NULL, page_count};
     static const char *const key[] = {"key-mean", "forecast", "key-closed", "closed form", NULL};
     const struct scaling *s = page->run->scaling;
     page_section(page, "scaling", "Fewer and more devices");

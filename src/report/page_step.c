@@ -1,5 +1,6 @@
 /* What a step is made of, device type by device type. */
 #include <math.h>
+#include <string.h>
 
 #include "report/page.h"
 
@@ -52,9 +53,15 @@ static double sum_of(const struct part *part, size_t n)
     return sum_s;
 }
 
+/* Nothing is written on hatching. */
+static const char *label_class(const struct page *page, const char *part)
+{
+    return strcmp(part, "waits") == 0 ? NULL : arena_format(page->arena, "on %s", part);
+}
+
 static void draw_bar(const struct page *page, int t, double range_s, double y)
 {
-    enum { BAR = 24, LABEL = 14, WIDE_ENOUGH = 11 };
+    enum { BAR = 24, LABEL = 14, WIDE_ENOUGH = 15 };
     struct part part[MOST_PARTS];
     size_t n = parts_of(page->run, t, part);
     double x = 0;
@@ -65,9 +72,9 @@ static void draw_bar(const struct page *page, int t, double range_s, double y)
         const char *time = page_time(page, part[k].seconds);
         svg_box(page->out, part[k].class_name, (struct svg_box){x, y + LABEL + 6, width, BAR},
                 arena_format(page->arena, "%s: %s", part[k].name, time));
-        if (width > WIDE_ENOUGH)
-            svg_label(page->out, part[k].class_name[0] == 'w' ? "soft" : "on", x + width / 2,
-                      y + LABEL + 22, "middle", "%s", time);
+        const char *label = label_class(page, part[k].class_name);
+        if (label && width > WIDE_ENOUGH)
+            svg_label(page->out, label, x + width / 2, y + LABEL + 22, "middle", "%s", time);
         x += width;
     }
 }
@@ -77,15 +84,20 @@ static int n_drawn(const struct run_report *run)
     return run->forecast->n_types < MOST_DRAWN ? run->forecast->n_types : MOST_DRAWN;
 }
 
+static const char *const timeline_key[] = {"forward",  "forward",
+                                           "backward", "backward",
+                                           "sends",    "all-reduce, not hidden behind backward",
+                                           "waits",    "waits for other devices",
+                                           "rest",     "optimizer and rest",
+                                           "loads",    "loading, or waiting for it",
+                                           NULL};
+
+static const char *const closed_form_key[] = {
+    "forward", "forward",        "backward", "first backward operator", "sends", "all-reduce",
+    "loads",   "waits for data", "waits",    "waits for other devices", NULL};
+
 static void draw(const struct page *page)
 {
-    static const char *const key[] = {"forward",  "forward",
-                                      "backward", "backward",
-                                      "sends",    "all-reduce, not hidden behind backward",
-                                      "waits",    "waits for other devices",
-                                      "rest",     "optimizer and rest",
-                                      "loads",    "loading, or waiting for it",
-                                      NULL};
     double range_s = 0;
     int n = n_drawn(page->run);
     for (int t = 0; t < n; t++) {
@@ -98,7 +110,7 @@ static void draw(const struct page *page)
     for (int t = 0; t < n && range_s > 0; t++)
         draw_bar(page, t, range_s, t * ROW);
     svg_close(page->out);
-    page_legend(page, key);
+    page_legend(page, page->run->record ? timeline_key : closed_form_key);
     text_add(page->out, "</figure>\n");
 }
 

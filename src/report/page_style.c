@@ -45,9 +45,10 @@ static const char *const rules[] = {
     ".defs{position:absolute}",
     "svg text{font-size:12px;fill:var(--ink)}",
     "svg text.tick{fill:var(--soft);font-size:11px}",
+    "svg text.halo{paint-order:stroke;stroke:var(--panel);stroke-width:4px}",
     "svg text.name{font-weight:600;font-size:13px}",
     "svg text.soft{fill:var(--soft)}",
-    "svg text.on{fill:#fff;font-size:11px}",
+    "svg text.on{fill:#10161d;font-size:11px}svg text.on.backward{fill:#fff}",
     ".grid{stroke:var(--line);stroke-width:1}",
     ".axis{stroke:var(--faint);stroke-width:1}",
     ".forward{fill:var(--forward)}.backward{fill:var(--backward)}.sends{fill:var(--sends)}",
@@ -69,11 +70,11 @@ static const char *const rules[] = {
     ".half{stroke:var(--sends);stroke-width:2}",
     ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}"
     ".h4{fill:var(--h4)}.h5{fill:var(--h5)}.h6{fill:var(--h6)}",
-    ".none{fill:var(--panel)}",
+    ".none{fill:url(#blank)}.blank0{fill:var(--panel)}.blank1{fill:var(--line)}",
     "svg text.strong{fill:var(--on-strong);font-size:11px}",
     "svg text.weak{fill:var(--on-weak);font-size:11px}",
     ".ring{fill:var(--sends);stroke:var(--paper);stroke-width:1.5}",
-    ".ring-line{stroke:var(--sends);stroke-width:1.5}",
+    ".ring-line{stroke:var(--sends);stroke-width:1.5;opacity:.6}",
     ".outlier{fill:none;stroke:var(--mark);stroke-width:2.5}",
     "rect.key-ring{fill:var(--sends)}rect.key-outlier{fill:var(--mark)}",
     ".legend{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.85rem;color:var(--soft)}",
@@ -81,6 +82,7 @@ static const char *const rules[] = {
     ".wide{overflow-x:auto;margin:1rem 0;max-width:100%}",
     "table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,24rem)}",
     "caption{text-align:left;color:var(--soft);font-size:.85rem;padding:0 0 .3rem}",
+    "caption span{display:inline-block;max-width:min(44rem,calc(100vw - 2rem))}",
     "th,td{text-align:left;padding:.3rem 1.1rem .3rem 0;vertical-align:baseline;"
     "border-bottom:1px solid var(--line);overflow-wrap:normal;white-space:nowrap}",
     "th{font-weight:600;color:var(--soft)}",
@@ -124,5 +126,7 @@ void page_style(struct text *out)
              "main{max-width:none;padding:0}section{margin-top:1.5rem}"
              "figure,tr,.facts div{break-inside:avoid}h2,h3{break-after:avoid}"
              ".wide,pre{overflow:visible}pre{white-space:pre-wrap}"
+             "th,td{white-space:normal;padding-right:.7rem}table{font-size:8.5pt}"
+             "details::details-content{content-visibility:visible;height:auto}"
              "@page{margin:16mm}}\n");
 }

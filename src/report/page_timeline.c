@@ -120,6 +120,16 @@ static void draw_wire(const struct view *v, const struct step_bucket *bucket, si
     }
 }
 
+/* Its name, and the one that it sends to. */
+static const char *ends(const struct page *page, size_t i)
+{
+    enum { MOST = 18 };
+    size_t n = page->run->forecast->n_devices;
+    const char *from = html_short(page->arena, page_device(page, i), MOST);
+    const char *to = html_short(page->arena, page_device(page, (i + 1) % n), MOST);
+    return n > 1 ? arena_format(page->arena, "%s \u2192 %s", from, to) : from;
+}
+
 static void draw_device(const struct view *v, size_t i, double y)
 {
     const struct run_report *run = v->page->run;
@@ -127,11 +137,7 @@ static void draw_device(const struct view *v, size_t i, double y)
     const struct forecast *f = run->forecast;
     double ring_y = y + LABEL + COMPUTE + GAP, wire_y = ring_y + RING + GAP;
     const char *type = f->type[f->timeline.ring->type_of[i]].name;
-    svg_label(
-        v->page->out, "name", 0, y + 13, "start", "%s",
-        arena_format(v->page->arena, "%s \u2192 %s",
-                     html_short(v->page->arena, page_device(v->page, i), 18),
-                     html_short(v->page->arena, page_device(v->page, (i + 1) % f->n_devices), 18)));
+    svg_label(v->page->out, "name", 0, y + 13, "start", "%s", ends(v->page, i));
     svg_label(v->page->out, "tick", 100, y + 13, "end", "%s", html_short(v->page->arena, type, 16));
     for (size_t k = 0; k < r->n_steps; k++) {
         const struct step_device *d = step_record_device(r, k, i);
@@ -151,7 +157,7 @@ static void draw(const struct page *page, const size_t *chosen, size_t n)
                                       "rest",     "optimizer, rest",
                                       "waits",    "waits",
                                       "sends",    "a bucket in the ring",
-                                      "wire",     "its link's share",
+                                      "wire",     "how busy its link is",
                                       "loads",    "loads the next mini-batch",
                                       NULL};
     const struct step_record *r = page->run->record;
@@ -200,6 +206,17 @@ static void list(const struct page *page, const size_t *chosen, size_t n)
     html_table_close(page->out);
 }
 
+static const char *which(const struct page *page, size_t n)
+{
+    const struct forecast *f = page->run->forecast;
+    if (n == f->n_devices)
+        return n > 1 ? "All devices." : "The device.";
+    return arena_format(page->arena,
+                        "%zu of %s devices: %s, which decides, the one that it sends to, and the "
+                        "first of each type.",
+                        n, page_count(page, (double)f->n_devices), f->deciding_device);
+}
+
 void page_timeline(const struct page *page)
 {
     size_t chosen[MOST_DEVICES], n;
@@ -207,13 +224,10 @@ void page_timeline(const struct page *page)
         return;
     n = choose_devices(page->run, chosen);
     page_section(page, "timeline", "A step over time");
-    page_say(
-        page,
-        "%zu of %s devices: %s, which decides, the one that it sends to, and the first of each "
-        "type. Each has a lane for what it computes, one for its buckets in the ring, a thin "
-        "one for how busy its link is with them, and one for loading.",
-        n, page_count(page, (double)page->run->forecast->n_devices),
-        page->run->forecast->deciding_device);
+    page_say(page,
+             "%s Each has a lane for what it computes, one for its buckets in the ring, a thin one "
+             "for how busy its link is with them, and one for loading.",
+             which(page, n));
     draw(page, chosen, n);
     list(page, chosen, n);
     page_section_end(page);

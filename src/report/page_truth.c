@@ -1,5 +1,5 @@
 /* The full system as it ran, beside its forecast. */
-#include <string.h>
+#include <math.h>
 
 #include "report/page.h"
 
@@ -57,9 +57,13 @@ static void add_stages(const struct page *page)
 
 static void say_runs(const struct page *page)
 {
+    const double same = 1e-3;
     const struct validation *v = page->run->validation;
     page_say(page, "The forecast was written %s %s the full system ran (SHA-256 %.16s\u2026).",
              v->written, v->forecast_first ? "before" : "after", v->sha256);
+    if (fabs(v->step.forecast / page->run->forecast->step_s - 1) > same)
+        page_say(page, "The forecast above was made anew, and is another: %s.",
+                 page_time(page, page->run->forecast->step_s));
     for (size_t r = 0; r < v->n_runs; r++)
         page_say(page, "Run %zu, started %s: a step took %s.", r + 1,
                  v->run[r].started ? v->run[r].started : "at a time that is not known",

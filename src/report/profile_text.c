@@ -23,7 +23,7 @@ static void add_time(struct grid *grid, double seconds)
 static void add_bytes(struct grid *grid, double bytes)
 {
     char text[UNITS_TEXT_SIZE];
-    grid_add(grid, "%s", units_format(bytes, DIMENSION_BYTES, text));
+    grid_add(grid, "%s", bytes < 0 ? "-" : units_format(bytes, DIMENSION_BYTES, text));
 }
 
 static void add_count(struct grid *grid, double count)
@@ -53,8 +53,7 @@ static const char *window_text(struct arena *arena, const struct profile *p)
         return "";
     const char *left_out =
         p->n_left_out
-            ? arena_format(arena, ", %zu of them left out at the edges of passes over the data",
-                           p->n_left_out)
+            ? arena_format(arena, ", %zu of them left out", p->n_left_out)
             : "";
     return arena_format(arena, "; iterations %d to %d counted%s", p->first, p->last, left_out);
 }
@@ -71,15 +70,20 @@ static void print_origin(struct arena *arena, const struct profile *p, struct te
               arena_format(arena, "%s, %s, backend %s", known(p->device_name), known(p->framework),
                            known(p->backend)));
     text_wrap(out, "  ",
-              arena_format(arena, "%d device%s%s%s%s", p->n_devices, p->n_devices > 1 ? "s" : "",
+              arena_format(arena, "%d device%s%s%s%s%s", p->n_devices, p->n_devices > 1 ? "s" : "",
+                           profile_sampled(p) < p->n_devices
+                               ? arena_format(arena, ", of which %d recorded", p->n_sampled)
+                               : "",
                            hosts_text(arena, p),
                            p->shares_host ? " (they share a host: the wire was not measured)" : "",
                            p->one_ring
                                ? arena_format(arena, ", in one mixed ring of %d", p->ring_devices)
                                : ""));
     text_wrap(out, "  ",
-              arena_format(arena, "batch %g, %g mini-batch%s a step%s", p->batch, p->micro_batches,
-                           p->micro_batches > 1 ? "es" : "", window_text(arena, p)));
+              arena_format(arena, "batch %s, %g mini-batch%s a step%s",
+                           p->batch > 0 ? arena_format(arena, "%g", p->batch) : "unknown",
+                           p->micro_batches, p->micro_batches > 1 ? "es" : "",
+                           window_text(arena, p)));
 }
 
 static void add_stats(struct grid *grid, const struct stats *stats)
@@ -117,13 +121,15 @@ static void print_bytes(struct arena *arena, const struct profile *p, struct tex
 {
     char sent[UNITS_TEXT_SIZE], gradients[UNITS_TEXT_SIZE], other[UNITS_TEXT_SIZE];
     text_add(out, "\n");
-    text_wrap(out, "",
-              arena_format(arena, "Sent for all-reduce: %s a device and step (%s); gradients: %s",
-                           units_format(p->bytes_sent, DIMENSION_BYTES, sent),
-                           p->assumed          ? "assumed"
-                           : p->bytes_measured ? "measured"
-                                               : "computed from the buckets",
-                           units_format(p->gradient_bytes, DIMENSION_BYTES, gradients)));
+    if (p->bytes_sent > 0 || !profile_why_unknown(p, "all_reduce"))
+        text_wrap(out, "",
+                  arena_format(arena,
+                               "Sent for all-reduce: %s a device and step (%s); gradients: %s",
+                               units_format(p->bytes_sent, DIMENSION_BYTES, sent),
+                               p->assumed          ? "assumed"
+                               : p->bytes_measured ? "measured"
+                                                   : "computed from the buckets",
+                               units_format(p->gradient_bytes, DIMENSION_BYTES, gradients)));
     if (p->interface_bytes > 0)
         text_wrap(out, "",
                   arena_format(arena, "The interface sent %s a device and step in all.",
@@ -173,6 +179,42 @@ static void print_buckets(const struct profile *p, struct text *out)
     }
     text_add(out, "\n");
     grid_print(&grid, out);
+}
+
+/* The wait of all devices on the fastest one's clock: what the transfer alone would not take. */
+static double waiting_s(const struct bucket *bucket)
+{
+    return bucket->transfer.known ? bucket->span.stats.mean - bucket->transfer.stats.mean : -1;
+}
+
+static void print_waiting(const struct profile *p, struct text *out)
+{
+    static const char *const head[] = {"all-reduce of bucket", "span", "transfer", "waiting"};
+    struct grid grid = {.n_columns = 4};
+    add_heads(&grid, head);
+    for (size_t i = 0; i < p->n_buckets; i++) {
+        const struct bucket *bucket = &p->bucket[i];
+        if (!bucket->span.known)
+            continue;
+        grid_add(&grid, "%zu", i);
+        add_mean(&grid, &bucket->span.stats);
+        add_mean(&grid, &bucket->transfer.stats);
+        if (waiting_s(bucket) >= 0)
+            add_time(&grid, waiting_s(bucket));
+        else
+            grid_add(&grid, "-");
+    }
+    text_add(out, "\n");
+    grid_print(&grid, out);
+}
+
+static void print_unknown(struct arena *arena, const struct profile *p, struct text *out)
+{
+    if (p->n_unknown)
+        text_add(out, "\nUnknown:\n");
+    for (size_t i = 0; i < p->n_unknown; i++)
+        text_wrap(out, "  - ",
+                  arena_format(arena, "%s: %s", p->unknown[i].what, p->unknown[i].why));
 }
 
 static void print_collectives(const struct profile *p, struct text *out)
@@ -287,10 +329,13 @@ void report_profile_text(const struct profile *p, struct text *out)
     print_stages(p, out);
     print_bytes(&scratch, p, out);
     print_buckets(p, out);
+    if (p->n_buckets && p->bucket[0].span.known)
+        print_waiting(p, out);
     print_collectives(p, out);
     print_operators(&scratch, "forward", p->forward_op, p->n_forward_ops, out);
     print_operators(&scratch, "backward", p->backward_op, p->n_backward_ops, out);
     print_model(&scratch, p, out);
+    print_unknown(&scratch, p, out);
     print_notes(p, out);
     arena_free(&scratch);
 }

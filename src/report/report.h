@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "job/job.h"
 #include "network/bandwidth_map.h"
+#include "network/nccl_tests.h"
 #include "network/network.h"
+#include "network/topology.h"
 #include "predict/forecast.h"
 #include "predict/scaling.h"
 #include "predict/steadiness.h"
@@ -34,9 +36,12 @@ void report_validation_text(const struct validation *validation, struct text *ou
 /* foretrain.validation/1 (docs/formats.md, "The validation"). */
 void report_validation_json(const struct validation *validation, struct text *out);
 
-/* For `foretrain show`: what a profile, a network, a job holds. */
+/* For `foretrain show`: what a profile, a network, a table of nccl-tests or nvidia-smi, a job
+ * holds. */
 void report_profile_text(const struct profile *profile, struct text *out);
 void report_network_text(const struct network *network, struct text *out);
+void report_nccl_tests_text(const struct nccl_table *table, struct text *out);
+void report_topology_text(const struct topology *topology, struct text *out);
 void report_job_text(const struct job *job, struct text *out);
 
 /* A run's folder: its job, what was measured, its forecast or, where that is NULL, why there is

@@ -46,9 +46,22 @@ static void ask_links(const struct job *job)
 {
     for (size_t i = 0; i < job->n_links; i++) {
         const struct job_link *link = &job->link[i];
-        require(link->bandwidth_Bps > 0 && link->latency_s >= 0);
+        require((link->bandwidth_Bps > 0) != (link->nccl_tests != NULL) && link->latency_s >= 0);
         require(link->from_type >= 0 && link->from_type < job->n_types);
         require(link->to_type >= 0 && link->to_type < job->n_types);
+    }
+}
+
+static void ask_topologies(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_topologies; i++) {
+        const struct job_topology *topology = &job->topology[i];
+        require(topology->file && (!topology->type || job_find_type(job, topology->type) >= 0));
+        for (size_t k = 0; k < topology->n_classes; k++) {
+            const struct job_path_class *class = &topology->class[k];
+            require(job_is_path_class(class->name));
+            require((class->bandwidth_Bps > 0) != (class->nccl_tests != NULL));
+        }
     }
 }
 
@@ -77,6 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ask_devices(&arena, &job);
         ask_types(&arena, &job);
         ask_links(&job);
+        ask_topologies(&job);
+        require(!job_model_own_program(&job.model) || job.model.n_args > 0);
         ask_arguments(&arena, &job);
     } else {
         require(e.kind == ERROR_INPUT && e.text && e.text[0]);

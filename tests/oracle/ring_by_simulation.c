@@ -14,6 +14,7 @@
 #include <simgrid/engine.h>
 
 #include "foretrain.h"
+#include "simulated_platform.h"
 #include "simulated_ring.h"
 
 enum { MOST_DEVICES = 1000, N_BUCKETS = 3 };
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
         const char *name;
         bool (*agrees)(size_t n, char *message);
     } test[] = {{"closed-form", closed_form_agrees}, {"all-reduce", all_reduce_agrees}};
-    const char *simgrid[] = {argv[0], SIMULATED_RING_FLAGS, NULL};
+    const char *simgrid[] = {argv[0], SIMULATED_FLAGS, NULL};
     int n_flags = sizeof simgrid / sizeof *simgrid - 1;
     simgrid_init(&n_flags, (char **)simgrid);
     size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;

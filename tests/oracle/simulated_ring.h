@@ -7,11 +7,6 @@
 
 #include "foretrain.h"
 
-/* For simgrid_init: links are not shared by directions, TCP's window is no limit. */
-#define SIMULATED_RING_FLAGS                                                                       \
-    "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0", "--cfg=network/TCP-gamma:0",       \
-        "--log=root.thres:warning"
-
 struct simulated_ring {
     size_t n_devices;
     const struct ft_link *link; /* [n_devices] */

@@ -37,6 +37,9 @@ class MainJob(RunTest):
         with open(f"{self.folder}/runs/small/network.csv", encoding="utf-8") as file:
             self.assertRegex(file.read(), r"localhost,localhost,\d.*measured")
 
+        with open(f"{self.folder}/runs/small/report.html", encoding="utf-8") as file:
+            self.assertIn('<section id="timeline">', file.read())
+
         self.check_nothing_is_measured_twice()
         self.check_only_what_changed_is_measured_again()
 

@@ -1,4 +1,5 @@
-"""What `foretrain doctor` asks of a host, in one start: its clock, Pythons with torch, devices, iperf3, routes, load.
+"""What `foretrain doctor` asks of a host, in one start: its clock, Pythons with torch or the program that trains instead,
+devices, iperf3, routes, load.
 
 Run from memory by the host's own Python (3.8 or newer, nothing else needed) with the questions as JSON in the
 environment variable FORETRAIN_PROBE. It prints a line "foretrain-clock SECONDS" at once and a line "foretrain-probe
@@ -14,6 +15,7 @@ print("foretrain-clock %.6f" % STARTED_S, flush=True)
 import json  # noqa: E402
 import os  # noqa: E402
 import platform  # noqa: E402
+import shutil  # noqa: E402
 import socket  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
@@ -154,8 +156,15 @@ def missing_cpus(lists):
     return [text for text in lists if not parse_cpus(text) & allowed]
 
 
+def find_program(kind):
+    """Where a command's own program is here, None where it is not; "" for one that foretrain brings along."""
+    path = dict(kind["env"]).get("PATH", os.environ.get("PATH"))
+    return kind["program"] and shutil.which(kind["program"], path=path)
+
+
 def examine_type(kind, pythons):
-    return dict(pythons.of(kind), missing_cpus=missing_cpus(kind["cpus"]))
+    found = pythons.of(kind) if kind["program"] is None else {"program": find_program(kind)}
+    return dict(found, missing_cpus=missing_cpus(kind["cpus"]))
 
 
 def iperf3():

@@ -59,7 +59,7 @@ static void documented_defaults_hold(void **state)
     assert_int_equal(job->data.workers, 2);
     assert_false(job->data.warm_cache);
     assert_true(job->training.epochs == 1);
-    assert_int_equal(job->training.collective, COLLECTIVE_RING);
+    assert_int_equal(job->training.collective, FT_RING);
     assert_int_equal(job->training.first, 20);
     assert_int_equal(job->training.last, 100);
     assert_int_equal(job->training.n_profiled, 20);
@@ -99,7 +99,9 @@ static void every_key_arrives(void **state)
         "model: {script: train.py, args: [--lr, 0.1, '{data}', ''], spawns_ranks: true}\n"
         "data: {path: /data, size: 200 TB, samples: 2000000000, sample_size: 100 kB, seed: 7,\n"
         "       workers: 0, cache: warm}\n"
-        "training: {epochs: 90, collective: ring, iterations: [5, 9], profiled: 0}\n"
+        "training: {epochs: 90, collective: ring, iterations: [5, 9], profiled: 0, evaluation: 2 min,\n"
+        "           checkpoint: 3 s, last_batch: drop}\n"
+        "storage: {bandwidth: 8 Gbit/s}\n"
         "devices:\n"
         "  a100: {count: 2, data: 1 GB, batch: 64, hosts: 'n[1-2]', allow_full: true,\n"
         "         device: cuda, env: {A: 1, B_2: 'x y'}, python: /opt/python, cpus: [0, 2-3]}\n"
@@ -132,6 +134,9 @@ static void every_key_arrives(void **state)
     assert_int_equal(job->training.first, 5);
     assert_int_equal(job->training.last, 9);
     assert_int_equal(job->training.n_profiled, 0);
+    assert_true(job->training.evaluation_s == 120 && job->training.checkpoint_s == 3);
+    assert_true(job->training.drops_last);
+    assert_true(job->storage.bandwidth_Bps == 1e9);
     const struct job_device_type *a = &job->type[0], *b = &job->type[1];
     assert_true(a->data.value == 1e9 && a->data.unit == AMOUNT_BYTES);
     assert_true(a->count == 2 && a->batch == 64 && a->n_hosts == 2 && a->allow_full);
@@ -143,7 +148,7 @@ static void every_key_arrives(void **state)
     assert_string_equal(a->python, "/opt/python");
     assert_int_equal(a->n_cpus, 2);
     assert_string_equal(a->cpus[1], "2-3");
-    assert_int_equal(a->place.line, 7);
+    assert_int_equal(a->place.line, 9);
     assert_int_equal(a->place.column, 3);
     assert_true(b->data.value == 20000 && b->data.unit == AMOUNT_SAMPLES);
     assert_int_equal(b->n_profiles, 1);
@@ -151,13 +156,13 @@ static void every_key_arrives(void **state)
     assert_int_equal(b->subsystem_devices, 4);
     assert_int_equal(b->n_subsystem_hosts, 1);
     assert_string_equal(job->network_file, "bandwidth.csv");
-    assert_int_equal(job->network_place.line, 12);
+    assert_int_equal(job->network_place.line, 14);
     assert_int_equal(job->n_links, 2);
     const struct job_link *link = job->link;
     assert_true(link[0].bandwidth_Bps == 12.5e9 && fabs(link[0].latency_s - 10e-6) < 1e-18);
     assert_true(link[0].where == LINK_ACROSS_HOSTS && !link[0].directed);
     assert_true(link[1].from_type == 1 && link[1].to_type == 0 && link[1].directed);
-    assert_int_equal(link[1].place.line, 15);
+    assert_int_equal(link[1].place.line, 17);
     assert_int_equal(job->subsystems, SUBSYSTEMS_TOGETHER);
     assert_true(job->one_ring);
     assert_true(job->launcher.stall_timeout_s == 60 && job->launcher.timeout_s == 7200);

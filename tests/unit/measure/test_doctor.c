@@ -309,6 +309,23 @@ static void different_torch_and_different_pythons_in_a_type_are_named(void **sta
     assert_check(f, "python", DOCTOR_FAIL, "python3 on a1; /opt/python3 on a2");
 }
 
+static void of_a_command_it_says_whether_the_program_is_there(void **state)
+{
+    struct fixture *f = *state;
+    list(f, "model: {command: [trainer, x]}\n"
+            "devices: {a: {count: 3, batch: 1, hosts: \"a[1-3]\"}}\nlauncher: ssh\n");
+    assert_null(f->host[0].role[0].python[0]);
+    assert_non_null(strstr(doctor_hosts_question(&f->arena, &f->job, f->host, f->n, 0),
+                           "\"program\":\"trainer\""));
+    answer(f, 0, "{\"program\": \"/opt/trainer\", \"missing_cpus\": []}", "");
+    judge(f, 0);
+    assert_check(f, "program", DOCTOR_OK, "/opt/trainer");
+    answer(f, 0, "{\"program\": null, \"missing_cpus\": []}", "");
+    judge(f, 0);
+    assert_check(f, "program", DOCTOR_FAIL, "there is no program 'trainer'");
+    doctor_judge_together(&f->arena, &f->job, f->host, f->n, &f->checks);
+}
+
 static void an_answer_may_be_anything(void **state)
 {
     static const char *const texts[] = {
@@ -354,6 +371,7 @@ int main(void)
         DOCTOR_TEST(space_must_hold_the_data_that_is_copied),
         DOCTOR_TEST(other_work_is_warned_of),
         DOCTOR_TEST(different_torch_and_different_pythons_in_a_type_are_named),
+        DOCTOR_TEST(of_a_command_it_says_whether_the_program_is_there),
         DOCTOR_TEST(an_answer_may_be_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,31 @@ static void the_company_counts_only_when_measured_together(void **state)
                    "together: fast x2 batch 16; slow x2 batch 4");
 }
 
+static void a_command_depends_on_its_words_and_files_not_on_the_worker(void **state)
+{
+    struct fixture *f = *state;
+    const char *args[] = {"./own", "settings.ini", "--lr=1", "train.py"};
+    f->job.model = (struct job_model){.kind = MODEL_COMMAND, .args = args, .n_args = 4};
+    write_file(f, "own", "binary\n");
+    write_file(f, "settings.ini", "width = 1\n");
+    struct inputs then = collect(f);
+    write_file(f, "worker/loop.py", "another loop\n");
+    assert_differs(f, &then, NULL);
+    write_file(f, "own", "built anew\n");
+    assert_differs(f, &then, "./own changed");
+    write_file(f, "own", "binary\n");
+    write_file(f, "settings.ini", "width = 2\n");
+    assert_differs(f, &then, "settings.ini changed");
+    write_file(f, "settings.ini", "width = 1\n");
+    write_file(f, "model.py", "width = 64\n");
+    assert_differs(f, &then, "model.py changed");
+    write_file(f, "model.py", "width = 32\n");
+    args[2] = "--lr=2";
+    assert_differs(
+        f, &then,
+        "command ./own settings.ini --lr=1 train.py -> ./own settings.ini --lr=2 train.py");
+}
+
 static void refuses_a_script_that_cannot_be_read(void **state)
 {
     struct fixture *f = *state;
@@ -222,6 +247,7 @@ int main(void)
         INPUTS_TEST(sees_another_worker),
         INPUTS_TEST(typed_layers_count_as_written),
         INPUTS_TEST(the_company_counts_only_when_measured_together),
+        INPUTS_TEST(a_command_depends_on_its_words_and_files_not_on_the_worker),
         INPUTS_TEST(refuses_a_script_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,6 +126,29 @@ static void reads_every_sample_or_says_what_is_wrong(void **state)
     assert_true(n > 100);
 }
 
+/* By the list that was kept when the samples were made: name, exit status, whether JSON, size.
+ * Those of another size were made again. */
+static void no_run_that_failed_is_a_result(void **state)
+{
+    struct fixture *f = *state;
+    const char *folder = path_join(&f->arena, samples(f), "made-here");
+    size_t n_failed = 0;
+    char *rest = read_sample(f, folder, "INDEX.tsv");
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && *line;) {
+        const char *field[4];
+        for (size_t i = 0; i < 4; i++)
+            assert_non_null(field[i] = strsep(&line, "\t"));
+        const char *text = read_sample(f, folder, field[0]);
+        struct iperf3_result result;
+        if (strcmp(field[1], "0") == 0 || strlen(text) != strtoul(field[3], NULL, 10))
+            continue;
+        n_failed++;
+        if (iperf3_read(text, &result, &f->e))
+            fail_msg("%s was read, though iperf3 ended with %s", field[0], field[1]);
+    }
+    assert_true(n_failed > 40);
+}
+
 static void knows_the_samples_values(void **state)
 {
     static const struct {
@@ -323,6 +346,7 @@ int main(void)
 #define IPERF3_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         IPERF3_TEST(reads_every_sample_or_says_what_is_wrong),
+        IPERF3_TEST(no_run_that_failed_is_a_result),
         IPERF3_TEST(knows_the_samples_values),
         IPERF3_TEST(agrees_with_the_measured_matrix),
         IPERF3_TEST(says_what_iperf3_said),

@@ -38,13 +38,14 @@ static const char python_text[] =
     "[ \"$1\" = -c ] && { echo foretrain-python 3.11.2 1.13.1; exit; }\n"
     "dir=$(dirname $FORETRAIN_SPEC)\n"
     "type=$(sed -n 's/.*\"device_type\": \"\\(.*\\)\".*/\\1/p' $FORETRAIN_SPEC)\n"
+    "batch=$(sed -n 's/.*\"batch\": \\([0-9]*\\).*/\\1/p' $FORETRAIN_SPEC)\n"
     "echo run $type >> runs\n"
     "[ -f hang ] && [ $type = slow ] && exec sleep 60\n"
     "{ echo '{\"kind\":\"header\",\"format\":\"foretrain.record/1\",\"device_type\":\"'$type'\","
     "\"rank\":'$RANK',\"world_size\":'$WORLD_SIZE',\"host\":\"me\",\"pid\":7,"
     "\"device\":{\"kind\":\"cpu\",\"name\":\"EPYC\",\"index\":null},\"backend\":\"gloo\","
     "\"framework\":\"torch 1.13.1\",\"date\":\"2026-11-29T12:00:00Z\",\"first\":2,\"last\":4,"
-    "\"batch\":8}'\n"
+    "\"batch\":'$batch'}'\n"
     "for i in 1 2 3 4; do echo '{\"kind\":\"iteration\",\"i\":'$i',\"t\":'$i',"
     "\"step_s\":0.'$((5 + 2 * (RANK % 2)))',\"forward_s\":0.1,\"first_backward_s\":0.01,"
     "\"backward_s\":0.2,\"bytes_sent\":1000,\"buckets\":[{\"index\":0,\"module\":\"M\","
@@ -196,6 +197,25 @@ static void links_the_data_that_each_type_draws(void **state)
     assert_said(f, "slow: one pass over the 20 samples of a device is 2 iterations, and 4 are "
                    "needed: the script must pass over its data 2 times");
     assert_null(strstr(f->said.data, "fast: one pass"));
+}
+
+static void measures_a_type_at_each_of_its_batches(void **state)
+{
+    struct fixture *f = *state;
+    f->text = edited(f, "batch: 8, hosts", "batch: 8, batches: [4, 10], hosts");
+    measure_well(f, false);
+    assert_int_equal(count_runs(f), 6);
+    assert_said(f, "fast, batch 4: measured, 2 devices");
+    assert_said(f, "fast, batch 10: measured, 2 devices");
+    assert_true(read_profile(f, "fast-b4").batch == 4);
+    assert_true(read_profile(f, "fast-b10").batch == 10);
+    assert_string_equal(read_profile(f, "fast-b10").device_type, "fast");
+    assert_true(read_profile(f, "slow").batch == 8);
+    f->text = edited(f, "batch: 8, hosts", "batch: 6, batches: [4, 10, 20], hosts");
+    measure_well(f, false);
+    assert_int_equal(count_runs(f), 2);
+    assert_said(f, "fast, batch 4: measured already");
+    assert_said(f, "fast, batch 20: measured, 2 devices");
 }
 
 static void keeps_what_is_measured(void **state)
@@ -380,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEASURE_TEST(measures_every_type),
         MEASURE_TEST(links_the_data_that_each_type_draws),
+        MEASURE_TEST(measures_a_type_at_each_of_its_batches),
         MEASURE_TEST(keeps_what_is_measured),
         MEASURE_TEST(measures_only_what_changed_again),
         MEASURE_TEST(measures_all_again_when_asked),

@@ -251,6 +251,42 @@ static void starts_the_workers_loop_for_models_without_a_script(void **state)
                         arena_format(&f->arena, "-u %s/loop.py\n", f->folder));
 }
 
+static void starts_any_program_without_python_or_the_workers_hook(void **state)
+{
+    struct fixture *f = *state;
+    const char *args[] = {"./own.sh", "{record}", "{device_type} {first}-{last}",
+                          "{rank}/{world_size}", "{{json}"};
+    f->job.model = (struct job_model){.kind = MODEL_COMMAND, .args = args, .n_args = 5};
+    f->setting[0].python.path = NULL;
+    write_script(f, "own.sh", "printf '%s|' \"$@\" ${PYTHONPATH-none} $WORLD_SIZE; finish");
+    if (!run(f, plan(f, 0), 1))
+        fail_msg("%s", f->e.text);
+    assert_string_equal(read_file(f, "records/fast/rank1.out"),
+                        arena_format(&f->arena,
+                                     "%s/records/fast/rank1.jsonl|fast 2-4|1/2|{json}|none|2|",
+                                     f->folder));
+}
+
+static void looks_for_a_program_without_a_path_on_the_hosts_own(void **state)
+{
+    struct fixture *f = *state;
+    const char *args[] = {"sh", "-c", ". ./body.sh"};
+    f->job.model = (struct job_model){.kind = MODEL_COMMAND, .args = args, .n_args = 3};
+    write_script(f, "body.sh", "echo $RANK; finish");
+    if (!run(f, plan(f, 0), 1))
+        fail_msg("%s", f->e.text);
+    assert_string_equal(read_file(f, "records/fast/rank1.out"), "1\n");
+}
+
+static void a_program_that_is_not_there_is_named(void **state)
+{
+    struct fixture *f = *state;
+    const char *args[] = {"no-such-trainer"};
+    f->job.model = (struct job_model){.kind = MODEL_COMMAND, .args = args, .n_args = 1};
+    assert_false(run(f, plan(f, 0), 1));
+    assert_non_null(strstr(f->e.text, "no-such-trainer"));
+}
+
 static void a_failing_rank_ends_the_others_and_shows_its_last_lines(void **state)
 {
     struct fixture *f = *state;
@@ -455,6 +491,9 @@ int main(void)
         TRAINING_TEST(fills_in_the_arguments),
         TRAINING_TEST(starts_a_script_that_spawns_its_ranks_once_a_host),
         TRAINING_TEST(starts_the_workers_loop_for_models_without_a_script),
+        TRAINING_TEST(starts_any_program_without_python_or_the_workers_hook),
+        TRAINING_TEST(looks_for_a_program_without_a_path_on_the_hosts_own),
+        TRAINING_TEST(a_program_that_is_not_there_is_named),
         TRAINING_TEST(a_failing_rank_ends_the_others_and_shows_its_last_lines),
         TRAINING_TEST(shows_the_workers_words_when_it_refuses),
         TRAINING_TEST(names_the_signal_that_killed_a_rank),

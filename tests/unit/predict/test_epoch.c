@@ -65,6 +65,16 @@ static void a_started_iteration_counts(void **state)
     assert_true(epoch_of(0, 0, 1).iterations == 1);
 }
 
+static void the_last_iteration_may_have_few_samples(void **state)
+{
+    (void)state;
+    assert_true(epoch_of(0, 0, 200e6).last_share == 1);
+    assert_true(epoch_of(0, 0, 8000).last_share == 0.25);
+    assert_true(epoch_of(0, 0, 40000).last_share == 0.25);
+    assert_true(epoch_of(6400, 6400, 1.28e6 * 1.25).last_share == 1);
+    assert_true(epoch_of(6400, 6400, 1.28e6 * 1.125).last_share == 0.5);
+}
+
 /* 0.1 * 3 is above 0.3 in binary; that must not cost an iteration. */
 static void rounding_costs_no_iteration(void **state)
 {
@@ -120,6 +130,7 @@ int main(void)
         cmocka_unit_test(without_data_it_goes_in_proportion_to_batch),
         cmocka_unit_test(smaller_parts_take_more_rounds),
         cmocka_unit_test(a_started_iteration_counts),
+        cmocka_unit_test(the_last_iteration_may_have_few_samples),
         cmocka_unit_test(rounding_costs_no_iteration),
         cmocka_unit_test(one_percent_apart_still_counts_as_balanced),
         cmocka_unit_test(refuses_what_cannot_be),

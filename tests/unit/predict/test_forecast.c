@@ -28,6 +28,13 @@ static void assert_near(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
+/* Every job here has more devices than its sub-systems. */
+static void assert_only_warns_of_storage(const struct cluster *c)
+{
+    assert_int_equal(c->forecast.n_warnings, 1);
+    assert_true(cluster_warns(c, "storage.bandwidth in the job would say"));
+}
+
 static void start(struct cluster *c, const char *yaml)
 {
     *c = (struct cluster){0};
@@ -214,7 +221,7 @@ static void says_what_must_be_known_of_a_profile(void **state)
     struct cluster c;
     start(&c, TYPES LINKS);
     cluster_forecast(&c);
-    assert_int_equal(c.forecast.n_warnings, 0);
+    assert_only_warns_of_storage(&c);
     c.profile[0].assumed = true;
     c.profile[1].shares_host = true;
     c.profile[1].sample_bytes = 1e5;
@@ -297,7 +304,7 @@ static void forecasts_its_own_sub_systems(void **state)
     assert_near(t[0].self_forecast_s, 0.71);
     assert_near(t[0].self_error, 0.71 / 0.75 - 1);
     assert_near(t[1].self_forecast_s, 1.42);
-    assert_int_equal(c.forecast.n_warnings, 2);
+    assert_int_equal(c.forecast.n_warnings, 3);
     assert_true(cluster_warns(&c, "b: the closed form gives 1.42 s for its own sub-system, which "
                                   "took 2.50 s: 43 % too low"));
     assert_true(cluster_warns(&c, "b: expect the forecast of the whole to be as far off"));
@@ -323,7 +330,7 @@ static void forecasts_the_mixed_ring_of_its_sub_systems(void **state)
     assert_near(c.forecast.type[0].self_forecast_s, 4.72);
     assert_near(c.forecast.type[1].self_forecast_s, 4.72);
     assert_near(c.forecast.type[1].self_link.bandwidth_Bps, 2e6);
-    assert_int_equal(c.forecast.n_warnings, 0);
+    assert_only_warns_of_storage(&c);
     c.profile[1].one_ring = false;
     c.profile[1].bytes_sent = 6e6;
     cluster_forecast(&c);
@@ -374,7 +381,65 @@ static void the_epoch_in_both_cases(void **state)
         c.job.type[t].data.unit = AMOUNT_NONE;
     cluster_forecast(&c);
     assert_near(c.forecast.epoch.iterations, 62500);
-    assert_int_equal(c.forecast.n_warnings, 0);
+    assert_only_warns_of_storage(&c);
+    cluster_free(&c);
+}
+
+/* 10 steps of 96 samples and 48 more; each step 5.22 s. */
+static void the_last_batch_is_kept_or_dropped(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, "data: {samples: 1008}\n" TYPES LINKS);
+    cluster_forecast(&c);
+    assert_near(c.forecast.epoch.iterations, 11);
+    assert_near(c.forecast.epoch.last_share, 0.5);
+    assert_near(c.forecast.epoch_s, 11 * 5.22);
+    cluster_free(&c);
+    start(&c, "data: {samples: 1008}\ntraining: {last_batch: drop}\n" TYPES LINKS);
+    cluster_forecast(&c);
+    assert_near(c.forecast.epoch.iterations, 10);
+    assert_near(c.forecast.epoch.last_share, 1);
+    cluster_free(&c);
+    start(&c, "data: {samples: 95}\ntraining: {last_batch: drop}\n" TYPES LINKS);
+    assert_false(cluster_try(&c));
+    assert_non_null(strstr(c.e.text, "does not fill one step"));
+    cluster_free(&c);
+}
+
+static void an_epoch_evaluates_and_saves(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, "data: {samples: 960}\n"
+              "training: {epochs: 3, evaluation: 1 min, checkpoint: 2 s}\n" TYPES LINKS);
+    cluster_forecast(&c);
+    assert_near(c.forecast.epoch_s, 10 * 5.22 + 62);
+    assert_near(c.forecast.total_s, 3 * (10 * 5.22 + 62));
+    assert_near(c.forecast.total_span_s.high, c.forecast.total_s);
+    cluster_free(&c);
+}
+
+/* 96 samples of 1 MB a step. */
+static void the_storage_feeds_all_devices(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    cluster_forecast(&c);
+    assert_true(cluster_warns(&c, "loading was measured with 4 devices and counts the same for 6"));
+    cluster_free(&c);
+    start(&c, "data: {sample_size: 1 MB}\nstorage: {bandwidth: 12 MB/s}\n" TYPES LINKS);
+    cluster_forecast(&c);
+    assert_near(c.forecast.storage_s, 8);
+    assert_near(c.forecast.step_s, 8);
+    assert_near(c.forecast.type[0].load_s, 0.0015);
+    assert_string_equal(c.forecast.deciding_stage, "loading");
+    assert_false(cluster_warns(&c, "loading was measured"));
+    cluster_free(&c);
+    start(&c, "storage: {bandwidth: 12 MB/s}\n" TYPES LINKS);
+    assert_false(cluster_try(&c));
+    assert_non_null(strstr(c.e.text, "how many bytes a sample has is not known"));
     cluster_free(&c);
 }
 
@@ -473,6 +538,9 @@ int main(void)
         cmocka_unit_test(forecasts_the_mixed_ring_of_its_sub_systems),
         cmocka_unit_test(says_why_it_cannot_forecast_a_sub_system),
         cmocka_unit_test(the_epoch_in_both_cases),
+        cmocka_unit_test(the_last_batch_is_kept_or_dropped),
+        cmocka_unit_test(an_epoch_evaluates_and_saves),
+        cmocka_unit_test(the_storage_feeds_all_devices),
         cmocka_unit_test(bytes_and_samples_meet_through_what_is_known),
         cmocka_unit_test(refuses_data_that_cannot_be_converted),
         cmocka_unit_test(a_lone_device_needs_no_network),

@@ -19,8 +19,7 @@ static void assert_near(double value, double expected)
 static void scale(struct lab *lab, struct scaling *s)
 {
     cluster_forecast(&lab->cluster);
-    scaling_make(&lab->cluster.arena, &lab->cluster.job, lab->cluster.profile,
-                 &lab->cluster.forecast, s);
+    scaling_make(&lab->cluster.arena, &lab->cluster.job, &lab->cluster.forecast, s);
 }
 
 static const struct scaling_point *find(const struct scaling *s, size_t n_devices)

@@ -364,7 +364,7 @@ static void refuses_what_cannot_be(void **state)
     struct ft_timeline_step step = {.step_s = 7};
     char message[FT_MESSAGE_SIZE];
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
-        struct ft_timeline in = {&type[i], 1, s.type_of, s.link, 2, s.bucket_bytes, 1};
+        struct ft_timeline in = {&type[i], 1, s.type_of, s.link, 2, s.bucket_bytes, 1, NULL};
         assert_false(ft_timeline_step(&in, &step, message));
         assert_non_null(strstr(message, says[i]));
     }
@@ -385,17 +385,17 @@ static void refuses_rings_that_cannot_be(void **state)
         struct ft_timeline in;
         const char *says;
     } refusal[] = {
-        {{&type, 1, s.type_of, s.link, 0, s.bucket_bytes, 1}, "at least one device"},
-        {{&type, 1, NULL, s.link, 2, s.bucket_bytes, 1}, "at least one device"},
-        {{NULL, 1, s.type_of, s.link, 2, s.bucket_bytes, 1}, "no device type"},
-        {{&type, 0, s.type_of, s.link, 2, s.bucket_bytes, 1}, "no device type"},
-        {{&type, 1, s.type_of, NULL, 2, s.bucket_bytes, 1}, "needs links"},
-        {{&type, 1, s.type_of, s.link, 2, NULL, 1}, "need their bytes"},
-        {{&type, 1, no_type, s.link, 2, s.bucket_bytes, 1}, "position 1 has type 1"},
-        {{&type, 1, s.type_of, s.link, 2, no_bytes, 1}, "bucket_bytes of bucket 0"},
-        {{&type, 1, s.type_of, no_rate, 2, s.bucket_bytes, 1}, "bandwidth_Bps of position 1"},
-        {{&type, 1, s.type_of, no_latency, 2, s.bucket_bytes, 1}, "latency_s of position 0"},
-        {{&type, 1, s.type_of, slow, 2, too_many, 1}, "too long to count"},
+        {{&type, 1, s.type_of, s.link, 0, s.bucket_bytes, 1, NULL}, "at least one device"},
+        {{&type, 1, NULL, s.link, 2, s.bucket_bytes, 1, NULL}, "at least one device"},
+        {{NULL, 1, s.type_of, s.link, 2, s.bucket_bytes, 1, NULL}, "no device type"},
+        {{&type, 0, s.type_of, s.link, 2, s.bucket_bytes, 1, NULL}, "no device type"},
+        {{&type, 1, s.type_of, NULL, 2, s.bucket_bytes, 1, NULL}, "needs links"},
+        {{&type, 1, s.type_of, s.link, 2, NULL, 1, NULL}, "need their bytes"},
+        {{&type, 1, no_type, s.link, 2, s.bucket_bytes, 1, NULL}, "position 1 has type 1"},
+        {{&type, 1, s.type_of, s.link, 2, no_bytes, 1, NULL}, "bucket_bytes of bucket 0"},
+        {{&type, 1, s.type_of, no_rate, 2, s.bucket_bytes, 1, NULL}, "bandwidth_Bps of position 1"},
+        {{&type, 1, s.type_of, no_latency, 2, s.bucket_bytes, 1, NULL}, "latency_s of position 0"},
+        {{&type, 1, s.type_of, slow, 2, too_many, 1, NULL}, "too long to count"},
     };
     for (size_t i = 0; i < sizeof refusal / sizeof *refusal; i++) {
         struct ft_timeline_step step = {.step_s = 7};
@@ -428,8 +428,8 @@ static void extreme_values_are_refused_or_counted(void **state)
             *value[random_below(&r, sizeof value / sizeof *value)] = any_size(&r);
         for (size_t t = 0; t < s.n_types; t++)
             s.type[t].ready_s = s.ready_s[t];
-        struct ft_timeline in = {s.type,      s.n_types,      s.type_of,  s.link,
-                                 s.n_devices, s.bucket_bytes, s.n_buckets};
+        struct ft_timeline in = {s.type,      s.n_types,      s.type_of,   s.link,
+                                 s.n_devices, s.bucket_bytes, s.n_buckets, NULL};
         struct ft_timeline_step step;
         char message[FT_MESSAGE_SIZE] = "";
         bool ok = ft_timeline_step(&in, &step, message);

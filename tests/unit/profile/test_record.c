@@ -692,9 +692,35 @@ static void makes_a_profile_from_files(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* The example of docs/formats.md, "A record of your own", for two ranks. */
+static void the_smallest_record_of_the_documentation_is_enough(void **state)
+{
+    struct fixture *f = *state;
+    char *text = NULL;
+    assert_true(file_read(&f->arena, "../docs/formats.md", 1 << 20, &text, NULL, &f->error));
+    struct text record = {0};
+    char *at = strstr(text, "The smallest record, of one of two ranks:");
+    assert_non_null(at);
+    for (char *line = strtok(at, "\n"); line && !strstr(line, "##"); line = strtok(NULL, "\n")) {
+        if (strncmp(line, "    {", 5) == 0)
+            text_format(&record, "%s\n", line);
+    }
+    char *second = arena_copy(&f->arena, record.data);
+    strstr(second, "\"rank\":0")[strlen("\"rank\":")] = '1';
+    assert_true(
+        record_parse(&f->arena, record.data, record.length, "rank0", &f->record[0], &f->error));
+    assert_true(record_parse(&f->arena, second, record.length, "rank1", &f->record[1], &f->error));
+    if (!record_merge(&f->arena, f->record, 2, &f->profile, &f->error))
+        fail_msg("%s", f->error.text);
+    assert_true(fabs(f->profile.stage[STAGE_STEP].stats.mean - 0.305) < 1e-12);
+    assert_true(f->profile.bytes_sent == 4e6);
+    text_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(the_smallest_record_of_the_documentation_is_enough),
         TEST(keeps_samples_device_by_device),
         TEST(sorts_ranks_whatever_the_order_of_files),
         TEST(leaves_out_edges_of_any_rank_in_all_ranks),

@@ -77,7 +77,7 @@ static void a_person_reads_it_in_one_look(void **state)
         "Epoch:       8m 03s\n"
         "Total:       12h 04m 30s for 90 epochs\n"
         "Throughput:  19.9 samples/s in all\n"
-        "Gradients:   4 MB all-reduced in each step\n"
+        "Gradients:   4 MB all-reduced in each step, by a ring of 4\n"
         "Sample size: 10 kB (given)\n"
         "Links:       4 given\n"
         "\n"

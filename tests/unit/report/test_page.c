@@ -26,7 +26,7 @@ static void gather(struct paged *p)
     struct cluster *c = &p->lab.cluster;
     cluster_forecast(c);
     bandwidth_map_make(&c->arena, &c->job, NULL, c->forecast.link, &p->map);
-    scaling_make(&c->arena, &c->job, c->profile, &c->forecast, &p->scaling);
+    scaling_make(&c->arena, &c->job, &c->forecast, &p->scaling);
     for (int t = 0; t < 2; t++)
         p->steadiness[t] = steadiness_of(&c->arena, &c->profile[t]);
     p->run = (struct run_report){.job = &c->job,
@@ -214,7 +214,8 @@ static void be_hostile(struct paged *p, const char *name)
     for (size_t i = 0; i < p->map.n; i++)
         p->map.name[i] = name;
     c->job.name = c->forecast.name = c->forecast.deciding_device = c->forecast.deciding_next = name;
-    c->forecast.warning = &name;
+    c->forecast.warning = ARENA_ARRAY(&c->arena, 1, const char *);
+    c->forecast.warning[0] = name;
     c->forecast.n_warnings = 1;
     c->forecast.type[0].self_known = false;
     c->forecast.type[0].self_why_not = name;

@@ -2,13 +2,13 @@
  * The table does not name its collective; what names it are the columns redop and root and the
  * ratio of busbw to algbw, which is 2(n-1)/n for all_reduce, (n-1)/n for reduce_scatter.
  */
-#include "measure/nccl_tests.h"
+#include "network/nccl_tests.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/file.h"
 
 enum { MOST_CELLS = 24, ABSENT = -1 };
 
@@ -24,7 +24,9 @@ struct columns {
 };
 
 struct row {
-    double size_bytes, time_s, ratio; /* of busbw to algbw */
+    double size_bytes, time_s;             /* in place */
+    double out_time_s, algbw_GBps;         /* out of place */
+    double least_ratio, ratio, most_ratio; /* of busbw to algbw, as both are rounded */
     const char *redop;
     long root; /* -1: none */
 };
@@ -32,7 +34,9 @@ struct row {
 struct reading {
     struct arena *arena;
     struct columns columns;
-    bool has_columns;
+    bool has_columns, has_second_table;
+    struct row *row; /* [n_rows] */
+    size_t n_rows, row_capacity;
     struct row largest; /* size_bytes 0: none yet */
     const char **host;
     size_t n_hosts, capacity;
@@ -94,23 +98,49 @@ static double number_in(const struct line *line, int cell)
     return end != line->cell[cell] && *end == '\0' && isfinite(value) ? value : 0;
 }
 
+/* Both have two digits behind the point. */
+static void set_ratio(struct row *row, double busbw)
+{
+    const double half_digit = 0.005;
+    if (!(row->algbw_GBps > half_digit))
+        return;
+    row->least_ratio = (busbw - half_digit) / (row->algbw_GBps + half_digit);
+    row->ratio = busbw / row->algbw_GBps;
+    row->most_ratio = (busbw + half_digit) / (row->algbw_GBps - half_digit);
+}
+
 /* Rows of another width, with XXX for numbers, or of size 0 say nothing. */
 static bool read_row(const struct line *line, const struct columns *c, struct row *row)
 {
-    const double us = 1e-6;
+    const double us = 1e-6, shortest_s = 1e-12;
     if (line->n != c->n)
         return false;
     int time = c->time_in_place == ABSENT ? c->time : c->time_in_place;
-    double algbw = number_in(line, c->algbw), busbw = number_in(line, c->busbw);
     struct row r = {.size_bytes = number_in(line, c->size),
                     .time_s = number_in(line, time) * us,
-                    .ratio = algbw > 0 ? busbw / algbw : 0,
+                    .out_time_s = number_in(line, c->time) * us,
+                    .algbw_GBps = number_in(line, c->algbw),
                     .redop = c->redop == ABSENT ? "" : line->cell[c->redop],
                     .root = c->root == ABSENT ? -1 : strtol(line->cell[c->root], NULL, 10)};
-    if (!(r.size_bytes > 0) || !(r.time_s > 0))
+    if (r.size_bytes < 1 || r.time_s < shortest_s || !isfinite(2 * r.size_bytes / r.time_s))
         return false;
+    set_ratio(&r, number_in(line, c->busbw));
     *row = r;
     return true;
+}
+
+static void add_row(struct reading *r, const struct row *row)
+{
+    if (r->n_rows == r->row_capacity) {
+        r->row_capacity = r->row_capacity ? 2 * r->row_capacity : 64;
+        struct row *grown = ARENA_ARRAY(r->arena, r->row_capacity, struct row);
+        if (r->n_rows)
+            memcpy(grown, r->row, r->n_rows * sizeof *grown);
+        r->row = grown;
+    }
+    r->row[r->n_rows++] = *row;
+    if (row->size_bytes >= r->largest.size_bytes)
+        r->largest = *row;
 }
 
 static void add_host(struct reading *r, const char *host)
@@ -163,11 +193,12 @@ static void read_line(struct reading *r, char *text)
     struct line line = split(text);
     if (read_rank(r, &line))
         return;
-    if (read_columns(&line, &r->columns))
+    if (read_columns(&line, &r->columns)) {
+        r->has_second_table = r->has_second_table || r->n_rows > 0;
         r->has_columns = true;
-    else if (r->has_columns && read_row(&line, &r->columns, &row) &&
-             row.size_bytes >= r->largest.size_bytes)
-        r->largest = row;
+    } else if (r->has_columns && read_row(&line, &r->columns, &row)) {
+        add_row(r, &row);
+    }
 }
 
 static bool refuse(struct error *e, const char *collective)
@@ -178,13 +209,26 @@ static bool refuse(struct error *e, const char *collective)
     return false;
 }
 
-/* 2(n-1)/n = ratio, to the digits of the table; 0 where it cannot be an all_reduce. */
-static size_t ranks_by_ratio(double ratio)
+/* 2(n-1)/n = ratio. */
+static double ranks_by_ratio(double ratio)
 {
-    const double most = 1.999;
-    if (!(ratio > 0.99))
-        return 0;
-    return (size_t)lround(2 / (2 - fmin(ratio, most)));
+    const double most = 1.9999;
+    return 2 / (2 - fmin(ratio, most));
+}
+
+/* The only whole number of ranks that the largest size's digits leave; 0: it is no all_reduce. */
+static bool find_ranks(const struct row *row, size_t *n_ranks, struct error *e)
+{
+    *n_ranks = row->ratio > 0.99 ? (size_t)lround(ranks_by_ratio(row->ratio)) : 0;
+    double low = ceil(ranks_by_ratio(row->least_ratio)),
+           high = floor(ranks_by_ratio(row->most_ratio));
+    if (*n_ranks == 0 || low >= high)
+        return true;
+    error_set(e, ERROR_INPUT,
+              "does not list its ranks, and busbw over algbw leaves %.0f to %.0f of them", low,
+              high);
+    error_hint(e, "keep the lines 'Rank 0 ... on HOST device 0' above the table");
+    return false;
 }
 
 static bool is_all_reduce(const struct row *row, size_t n_ranks)
@@ -209,22 +253,83 @@ static bool check_collective(const struct reading *r, size_t n_ranks, struct err
     return true;
 }
 
+/* algbw is size over time: where it is not, times or sizes are in other units than thought. */
+static bool units_agree(const struct row *row)
+{
+    const double half_digit = 0.005, rounding = 0.02;
+    double algbw_GBps = row->size_bytes / row->out_time_s * 1e-9;
+    return row->algbw_GBps == 0 ||
+           fabs(algbw_GBps - row->algbw_GBps) <= half_digit + rounding * row->algbw_GBps;
+}
+
 static bool check_table(const struct reading *r, struct error *e)
 {
-    const char *problem = !r->has_columns              ? "no table of nccl-tests"
-                          : r->largest.size_bytes == 0 ? "no row of the table has numbers"
-                          : r->in_switches ? "reduced inside switches (NVLS, CollNet or SHARP): "
-                                             "its busbw is not the bandwidth of links"
-                                           : NULL;
+    const char *problem =
+        !r->has_columns       ? "no table of nccl-tests"
+        : r->n_rows == 0      ? "no row of the table has numbers"
+        : r->has_second_table ? "holds more than one table: give each a file of its own"
+        : r->in_switches      ? "reduced inside switches (NVLS, CollNet or SHARP): its busbw is "
+                                "not the bandwidth of links"
+        : !units_agree(&r->largest) ? "algbw is not size over time: expected bytes, microseconds "
+                                      "and GB/s"
+                                    : NULL;
     if (problem)
         error_set(e, ERROR_INPUT, "%s", problem);
     return !problem;
 }
 
+static bool is_perftest(const char *text)
+{
+    return strstr(text, "#bytes") && strstr(text, "#iterations");
+}
+
+static bool refuse_perftest(struct error *e)
+{
+    error_set(e, ERROR_INPUT,
+              "a log of perftest (ib_write_bw and the like): it keeps many messages in flight, so "
+              "that its rate by size says nothing of one round of a ring");
+    error_hint(e, "measure the link with iperf3, or the ring with all_reduce_perf");
+    return false;
+}
+
 bool nccl_tests_is_table(const char *text)
 {
     const char *algbw = strstr(text, "algbw");
-    return algbw && strstr(algbw, "busbw");
+    return (algbw && strstr(algbw, "busbw")) || is_perftest(text);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
+}
+
+/* From the largest down: what a larger message took, a smaller one takes at the most. */
+static struct link_curve make_curve(struct reading *r, double n_ranks)
+{
+    struct ft_message *point = ARENA_ARRAY(r->arena, r->n_rows, struct ft_message);
+    size_t first = r->n_rows;
+    double least_s = INFINITY;
+    qsort(r->row, r->n_rows, sizeof *r->row, by_size);
+    for (size_t i = r->n_rows; i-- > 0;) {
+        double bytes = r->row[i].size_bytes / n_ranks;
+        least_s = fmin(least_s, r->row[i].time_s / (2 * (n_ranks - 1)));
+        if (first == r->n_rows || point[first].bytes > bytes)
+            first--;
+        point[first] = (struct ft_message){bytes, least_s};
+    }
+    return (struct link_curve){point + first, r->n_rows - first};
+}
+
+static void fill_table(struct reading *r, size_t n_ranks, struct nccl_table *table)
+{
+    struct link_curve curve = make_curve(r, (double)n_ranks);
+    const struct ft_message *last = &curve.point[curve.n - 1];
+    *table = (struct nccl_table){.n_ranks = n_ranks,
+                                 .host = r->n_hosts ? r->host : NULL,
+                                 .largest_bytes = r->largest.size_bytes,
+                                 .bandwidth_Bps = last->bytes / last->time_s,
+                                 .curve = curve};
 }
 
 bool nccl_tests_read(struct arena *arena, const char *text, struct nccl_table *table,
@@ -235,16 +340,37 @@ bool nccl_tests_read(struct arena *arena, const char *text, struct nccl_table *t
     for (char *line = strtok_r(arena_copy(arena, text), "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest))
         read_line(&r, line);
-    if (!check_table(&r, e))
+    size_t n_ranks = r.n_hosts;
+    if (is_perftest(text))
+        return refuse_perftest(e);
+    if (!check_table(&r, e) || (!r.n_hosts && !find_ranks(&r.largest, &n_ranks, e)) ||
+        !check_collective(&r, n_ranks, e))
         return false;
-    size_t n_ranks = r.n_hosts ? r.n_hosts : ranks_by_ratio(r.largest.ratio);
-    if (!check_collective(&r, n_ranks, e))
-        return false;
-    double n = (double)n_ranks;
-    *table = (struct nccl_table){.n_ranks = n_ranks,
-                                 .host = r.n_hosts ? r.host : NULL,
-                                 .size_bytes = r.largest.size_bytes,
-                                 .bandwidth_Bps =
-                                     2 * (n - 1) / n * r.largest.size_bytes / r.largest.time_s};
+    fill_table(&r, n_ranks, table);
     return true;
+}
+
+bool nccl_tests_read_file(struct arena *arena, const char *path, struct nccl_table *table,
+                          struct error *e)
+{
+    const size_t limit_bytes = (size_t)1 << 28;
+    char *text = NULL;
+    struct error inner = {0};
+    if (!file_read(arena, path, limit_bytes, &text, NULL, e))
+        return false;
+    if (nccl_tests_read(arena, text, table, &inner))
+        return true;
+    error_set(e, ERROR_INPUT, "%s: %s", path, inner.text);
+    error_clear(&inner);
+    return false;
+}
+
+struct link nccl_tests_link(struct arena *arena, const struct nccl_table *table)
+{
+    struct link_curve *curve = ARENA_NEW(arena, struct link_curve);
+    *curve = table->curve;
+    return (struct link){.bandwidth_Bps = table->bandwidth_Bps,
+                         .latency_s = curve_message_s(curve->point, curve->n, 0),
+                         .curve = curve,
+                         .source = LINK_MEASURED};
 }

@@ -1,0 +1,47 @@
+/*
+ * The collectives of a trace: each was called on the CPU, and took its time elsewhere
+ * (docs/import.md, "Collectives").
+ */
+#ifndef FORETRAIN_TRACE_TRACE_CALLS_H
+#define FORETRAIN_TRACE_TRACE_CALLS_H
+
+#include "trace/trace_steps.h"
+
+struct trace_call {
+    int64_t start_ns, end_ns; /* of the call, on the CPU */
+    uint32_t track, group, library;
+    const char *op;
+    double bytes; /* negative: not known */
+    int trust;
+    int group_size;            /* -1: not known */
+    int64_t least_id, most_id; /* "External id" of the call's events; least > most: none */
+    bool gradient;             /* DistributedDataParallel's all-reduce of a bucket */
+
+    /* When it ran: on gloo's thread, or on the device's clock. */
+    struct trace_window span;
+    int64_t
+        ready_ns; /* on the device's clock: what it waited for was computed; INT64_MIN: nothing */
+};
+
+struct trace_calls {
+    struct trace_call *call; /* [n], by start */
+    size_t n;
+    bool on_cpu;         /* the collectives' own times are the CPU's (gloo, MPI) */
+    size_t n_works;      /* collectives' kernels that belong to a call */
+    size_t n_homeless;   /* and those whose call is not in the trace */
+    const char *library; /* "nccl"; NULL: no collective */
+    int largest_group;   /* -1: not known */
+};
+
+/* Finds calls and which of them are gradients', and when they ran where that is in the trace. */
+void trace_calls_find(struct arena *arena, const struct trace_collected *collected,
+                      const struct trace_steps *steps, struct trace_calls *calls);
+
+/* Those that were called in a step's time: *first and how many. O(log n). */
+size_t trace_calls_of(const struct trace_calls *calls, const struct trace_step *step,
+                      struct trace_call **first);
+
+/* Whether other devices take part. */
+bool trace_call_is_shared(const struct trace_call *call);
+
+#endif

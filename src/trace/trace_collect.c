@@ -1,0 +1,274 @@
+#include "trace/trace_collect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/trace_arguments.h"
+#include "trace/trace_room.h"
+
+#define ROOM(list, n, capacity) ((list) = trace_room((list), (n), &(capacity), sizeof *(list)))
+
+int64_t trace_end_ns(const struct trace_event *event)
+{
+    int64_t end_ns = 0;
+    return __builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns) ? INT64_MAX
+                                                                                : end_ns;
+}
+
+static uint32_t add_word(struct trace_collected *c, struct trace_text text)
+{
+    return trace_words_add(&c->words, text.data, text.length);
+}
+
+/* The number behind the '#' of "ProfilerStep#4". */
+static int step_number(struct trace_text name)
+{
+    const char *at = memchr(name.data, '#', name.length);
+    int number = 0;
+    for (size_t i = at ? (size_t)(at - name.data) + 1 : name.length; i < name.length; i++) {
+        if (name.data[i] < '0' || name.data[i] > '9' || number > INT32_MAX / 10 - 1)
+            break;
+        number = 10 * number + (name.data[i] - '0');
+    }
+    return number;
+}
+
+static void add_mark(struct trace_collected *c, const struct trace_event *event,
+                     enum trace_kind kind)
+{
+    ROOM(c->mark, c->n_marks, c->mark_capacity);
+    c->mark[c->n_marks++] =
+        (struct trace_mark){.start_ns = event->start_ns,
+                            .end_ns = trace_end_ns(event),
+                            .track = event->track,
+                            .kind = kind,
+                            .number = kind == KIND_STEP ? step_number(event->name) : 0};
+    static const char alone[] = "_SingleProcessDataLoaderIter";
+    if (kind == KIND_LOADER)
+        c->loader_workers =
+            memmem(event->name.data, event->name.length, alone, strlen(alone)) ? 0 : 1;
+}
+
+static void add_operator(struct trace_collected *c, const struct trace_event *event)
+{
+    trace_outer_add(&c->outer, (struct trace_span){.start_ns = event->start_ns,
+                                                   .end_ns = trace_end_ns(event),
+                                                   .track = event->track,
+                                                   .name = add_word(c, event->name)});
+}
+
+static void add_comm(struct trace_collected *c, const struct trace_event *event)
+{
+    struct trace_comm comm = trace_comm_of(c, event);
+    if (!comm.op)
+        return;
+    ROOM(c->comm, c->n_comms, c->comm_capacity);
+    c->comm[c->n_comms++] = comm;
+}
+
+/* Ascend's flows from the CPU are numbered by when the work starts on the device. */
+static bool launch_key(const struct trace_event *event, uint64_t *key)
+{
+    int64_t number = 0;
+    const struct trace_value *value =
+        event->phase == 's' ? &event->id : trace_event_arg(event, TRACE_CORRELATION);
+    bool known = trace_value_int(value && value->json ? value : NULL, &number);
+    *key = (uint64_t)number;
+    return known;
+}
+
+static bool work_key(const struct trace_event *event, uint64_t *key)
+{
+    *key = (uint64_t)event->start_ns;
+    return trace_event_arg(event, TRACE_TASK_TYPE) || launch_key(event, key);
+}
+
+static void add_launch(struct trace_collected *c, const struct trace_event *event)
+{
+    struct trace_launch launch = {.start_ns = event->start_ns, .track = event->track};
+    if (!launch_key(event, &launch.key))
+        return;
+    ROOM(c->launch, c->n_launches, c->launch_capacity);
+    c->launch[c->n_launches++] = launch;
+}
+
+/* Work at 0 was never timed. */
+static void add_work(struct trace_collected *c, const struct trace_event *event)
+{
+    uint64_t key = 0;
+    int64_t device = 0;
+    bool has_key = work_key(event, &key);
+    if (event->start_ns == 0 && event->duration_ns == 0)
+        return;
+    if (trace_name_is_collective_work(event->name)) {
+        ROOM(c->comm_work, c->n_comm_works, c->comm_work_capacity);
+        struct trace_comm *comm = &c->comm_work[c->n_comm_works++];
+        *comm = trace_comm_of(c, event);
+        comm->key = has_key ? key : UINT64_MAX;
+        return;
+    }
+    trace_value_int(trace_event_arg(event, TRACE_DEVICE), &device);
+    ROOM(c->work, c->n_works, c->work_capacity);
+    c->work[c->n_works++] = (struct trace_work){.key = has_key ? key : UINT64_MAX,
+                                                .start_ns = event->start_ns,
+                                                .end_ns = trace_end_ns(event),
+                                                .name = add_word(c, event->name),
+                                                .device = (uint32_t)device};
+}
+
+/* Names of processes tell TensorFlow's traces. */
+static void look_at_process(struct trace_collected *c, const struct trace_event *event)
+{
+    struct arena scratch = {0};
+    const struct trace_value *name = trace_event_arg(event, TRACE_NAME);
+    const char *text =
+        name && trace_text_is(event->name, "process_name") ? trace_value_text(&scratch, name) : "";
+    c->tensorflow = c->tensorflow || strncmp(text, "/host:CPU", strlen("/host:CPU")) == 0;
+    arena_free(&scratch);
+}
+
+static bool take(void *data, const struct trace_event *event, struct error *e)
+{
+    struct trace_collected *c = data;
+    enum trace_kind kind = trace_kind_of(event);
+    (void)e;
+    if (event->phase == 'M')
+        look_at_process(c, event);
+    if (!event->has_start)
+        return true;
+    if (kind >= KIND_STEP && kind <= KIND_FORWARD)
+        add_mark(c, event, kind);
+    else if (kind == KIND_COLLECTIVE)
+        add_comm(c, event);
+    else if (kind == KIND_LAUNCH)
+        add_launch(c, event);
+    else if (kind == KIND_WORK)
+        add_work(c, event);
+    if (kind == KIND_OPERATOR || kind == KIND_COLLECTIVE)
+        add_operator(c, event);
+    return true;
+}
+
+#define COMPARE(a, b)                                                                              \
+    do {                                                                                           \
+        if ((a) != (b))                                                                            \
+            return (a) < (b) ? -1 : 1;                                                             \
+    } while (0)
+
+static int by_mark(const void *a, const void *b)
+{
+    const struct trace_mark *x = a, *y = b;
+    COMPARE(x->start_ns, y->start_ns);
+    COMPARE(y->end_ns, x->end_ns);
+    COMPARE(x->kind, y->kind);
+    COMPARE(x->track, y->track);
+    return 0;
+}
+
+static int by_comm(const void *a, const void *b)
+{
+    const struct trace_comm *x = a, *y = b;
+    COMPARE(x->start_ns, y->start_ns);
+    COMPARE(y->end_ns, x->end_ns);
+    COMPARE(x->track, y->track);
+    COMPARE(x->key, y->key);
+    return 0;
+}
+
+static int by_launch(const void *a, const void *b)
+{
+    const struct trace_launch *x = a, *y = b;
+    COMPARE(x->key, y->key);
+    COMPARE(x->start_ns, y->start_ns);
+    COMPARE(x->track, y->track);
+    return 0;
+}
+
+static int by_work(const void *a, const void *b)
+{
+    const struct trace_work *x = a, *y = b;
+    COMPARE(x->key, y->key);
+    COMPARE(x->start_ns, y->start_ns);
+    COMPARE(x->end_ns, y->end_ns);
+    COMPARE(x->name, y->name);
+    return 0;
+}
+
+/* Sorts, and keeps one of those that are the same in all that is compared; returns how many. */
+static size_t sort_unique(void *item, size_t n, size_t size,
+                          int compare(const void *, const void *))
+{
+    char *at = item;
+    size_t kept = 0;
+    if (n > 0)
+        qsort(item, n, size, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && compare(at + (kept - 1) * size, at + i * size) == 0)
+            continue;
+        memmove(at + kept * size, at + i * size, size);
+        kept++;
+    }
+    return kept;
+}
+
+static void sort_all(struct trace_collected *c)
+{
+    c->n_marks = sort_unique(c->mark, c->n_marks, sizeof *c->mark, by_mark);
+    c->n_comms = sort_unique(c->comm, c->n_comms, sizeof *c->comm, by_comm);
+    c->n_comm_works = sort_unique(c->comm_work, c->n_comm_works, sizeof *c->comm_work, by_comm);
+    c->n_launches = sort_unique(c->launch, c->n_launches, sizeof *c->launch, by_launch);
+    c->n_works = sort_unique(c->work, c->n_works, sizeof *c->work, by_work);
+    trace_outer_finish(&c->outer);
+}
+
+static void report(void *data, uint64_t done_bytes, uint64_t total_bytes)
+{
+    const struct trace_collected *c = data;
+    c->options->progress(c->options->progress_data, c->file, done_bytes, total_bytes);
+}
+
+bool trace_collect(struct arena *arena, const char *path, const struct trace_options *options,
+                   struct trace_collected *collected, struct error *e)
+{
+    struct trace_collected *c = collected;
+    struct trace_reader reader = {.data = c,
+                                  .event = take,
+                                  .progress = options->progress ? report : NULL,
+                                  .partial = options->partial};
+    *c = (struct trace_collected){.arena = arena,
+                                  .file = path,
+                                  .options = options,
+                                  .words = {.arena = arena},
+                                  .loader_workers = -1};
+    c->no_word = trace_words_add(&c->words, "", 0);
+    bool ok = trace_read(arena, path, &reader, &c->ending, e);
+    if (ok)
+        sort_all(c);
+    else
+        trace_collected_free(c);
+    return ok;
+}
+
+const struct trace_launch *trace_launch_find(const struct trace_collected *c, uint64_t key)
+{
+    size_t low = 0, high = c->n_launches;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->launch[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->n_launches && c->launch[low].key == key ? &c->launch[low] : NULL;
+}
+
+void trace_collected_free(struct trace_collected *c)
+{
+    trace_words_free(&c->words);
+    free(c->mark);
+    free(c->comm);
+    free(c->comm_work);
+    free(c->launch);
+    free(c->work);
+    free(c->outer.span);
+}

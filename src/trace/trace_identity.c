@@ -1,0 +1,116 @@
+#include "trace/trace_identity.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <time.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "3" of "3_step", "-34" of "-34.Jul"; -1: no number follows. */
+static int number_behind(const char *text)
+{
+    text += *text == '-' || *text == '_';
+    int number = 0;
+    const char *digit = text;
+    for (; isdigit((unsigned char)*digit) && number < 100000000; digit++)
+        number = 10 * number + (*digit - '0');
+    return digit > text && !isdigit((unsigned char)*digit) ? number : -1;
+}
+
+int trace_rank_of_name(const char *file)
+{
+    static const char *const word[] = {"rank", "worker"};
+    const char *name = base_name(file);
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        for (const char *at = name; (at = strcasestr(at, word[i])); at++) {
+            int number = number_behind(at + strlen(word[i]));
+            if (number >= 0)
+                return number;
+        }
+    }
+    return -1;
+}
+
+static int given_rank(const struct trace_options *options, const char *file)
+{
+    for (size_t i = 0; i < options->n_given; i++) {
+        if (strcmp(options->given[i].file, file) == 0)
+            return options->given[i].rank;
+    }
+    return -1;
+}
+
+static int find_rank(const struct trace *t, const struct trace_options *options)
+{
+    int rank = given_rank(options, t->file);
+    if (rank < 0)
+        rank = t->collected.ending.header.rank;
+    return rank >= 0 ? rank : trace_rank_of_name(t->file);
+}
+
+static int find_world(const struct trace *t, const struct trace_options *options)
+{
+    int said = t->collected.ending.header.world_size;
+    if (options->world_size > 0)
+        return options->world_size;
+    return said > 0 ? said : t->calls.largest_group > 0 ? t->calls.largest_group : 0;
+}
+
+static bool takes_part(const struct trace *t)
+{
+    for (size_t i = 0; i < t->calls.n; i++) {
+        if (trace_call_is_shared(&t->calls.call[i]))
+            return true;
+    }
+    return false;
+}
+
+bool trace_identify(const struct trace *t, const struct trace_options *options,
+                    struct trace_rank *rank, struct error *e)
+{
+    rank->file = t->file;
+    rank->rank = find_rank(t, options);
+    rank->has_collectives = takes_part(t);
+    rank->world_size = rank->has_collectives || t->collected.ending.header.world_size > 0
+                           ? find_world(t, options)
+                           : 1;
+    if (rank->rank >= 0 || !rank->has_collectives)
+        return true;
+    error_set(e, ERROR_INPUT,
+              "%s: nothing tells which rank made it: it has no distributedInfo.rank, and its name "
+              "holds no \"rank3\" or \"worker3\"",
+              t->file);
+    error_hint(e, "say so: --rank %s=N", t->file);
+    return false;
+}
+
+/* A date where times count from 1970, and not from some start; torch 1.7 and 1.13 of Debian do. */
+static const char *date_of(struct arena *arena, const struct trace *t)
+{
+    const int64_t year_2015_s = 1420070400;
+    int64_t end_ns = t->steps.step[t->steps.n - 1].end_ns, at_ns = 0;
+    if (__builtin_add_overflow(end_ns, t->collected.ending.header.base_time_ns, &at_ns) ||
+        at_ns / 1000000000 < year_2015_s)
+        return NULL;
+    time_t at = (time_t)(at_ns / 1000000000);
+    struct tm parts;
+    char text[32];
+    if (!gmtime_r(&at, &parts) || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        return NULL;
+    return arena_copy(arena, text);
+}
+
+void trace_describe(struct arena *arena, const struct trace *t, struct record *record)
+{
+    const struct trace_header *header = &t->collected.ending.header;
+    size_t device = t->device.device < header->n_devices ? t->device.device : 0;
+    record->device_name = header->n_devices > 0 ? header->device[device] : NULL;
+    record->host = header->host_name;
+    record->backend = t->calls.library ? t->calls.library : header->backend;
+    record->framework = "PyTorch";
+    record->date = date_of(arena, t);
+}

@@ -1,0 +1,134 @@
+#include "trace/trace_operators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+/* One operator in one step: the index-th of its pass direction. */
+struct occurrence {
+    int index;
+    uint32_t name;
+    size_t step;
+    int64_t start_ns;
+    double seconds;
+};
+
+struct list {
+    struct occurrence *item; /* [n] */
+    size_t n;
+};
+
+static double time_of(const struct trace *t, const struct trace_span *span)
+{
+    int64_t ns = t->device.used ? t->device.operator_ns[span - t->collected.outer.span]
+                                : span->end_ns - span->start_ns;
+    return (double)ns / 1e9;
+}
+
+/* Forward operators are those of the step's own thread; backward ones may be another's. */
+static bool belongs(const struct trace *t, const struct trace_step *step,
+                    const struct trace_span *span, bool backward)
+{
+    const struct trace_pass *pass = trace_pass_at(step, span->start_ns);
+    const char *name = t->collected.words.word[span->name];
+    if (!pass)
+        return false;
+    if (backward)
+        return trace_name_is_gradient(name) || trace_name_is_accumulation(name);
+    return pass->has_forward && span->track == step->track &&
+           span->start_ns < pass->backward.start_ns && !trace_name_is_backward(name);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct occurrence *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct occurrence *x = a, *y = b;
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static void number_in_steps(struct list *list)
+{
+    if (list->n > 0)
+        qsort(list->item, list->n, sizeof *list->item, by_start);
+    int index = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        index = i > 0 && list->item[i].step == list->item[i - 1].step ? index + 1 : 0;
+        list->item[i].index = index;
+    }
+    if (list->n > 0)
+        qsort(list->item, list->n, sizeof *list->item, by_index);
+}
+
+static struct list collect(struct arena *arena, const struct trace *t, const bool *counts,
+                           bool backward)
+{
+    const struct trace_outer *outer = &t->collected.outer;
+    struct list list = {.item = ARENA_ARRAY(arena, outer->n, struct occurrence)};
+    for (size_t i = 0; i < outer->n; i++) {
+        const struct trace_span *span = &outer->span[i];
+        const struct trace_step *step = trace_step_at(&t->steps, span->start_ns);
+        size_t s = step ? (size_t)(step - t->steps.step) : 0;
+        if (!step || !counts[s] || !belongs(t, step, span, backward))
+            continue;
+        list.item[list.n++] = (struct occurrence){
+            .name = span->name, .step = s, .start_ns = span->start_ns, .seconds = time_of(t, span)};
+    }
+    number_in_steps(&list);
+    return list;
+}
+
+static const char *shown(const char *name)
+{
+    static const char evaluate[] = "autograd::engine::evaluate_function: ";
+    return strncmp(name, evaluate, strlen(evaluate)) == 0 ? name + strlen(evaluate) : name;
+}
+
+/* Those of one index and name are one operator, with a sample a step. */
+static struct record_operator *sum_up(struct arena *arena, const struct trace *t,
+                                      const struct list *list, size_t *n)
+{
+    struct record_operator *op = ARENA_ARRAY(arena, list->n, struct record_operator);
+    *n = 0;
+    for (size_t first = 0, next = 0; first < list->n; first = next) {
+        const struct occurrence *item = &list->item[first];
+        while (next < list->n && list->item[next].index == item->index &&
+               list->item[next].name == item->name)
+            next++;
+        double *sample_s = ARENA_ARRAY(arena, next - first, double);
+        for (size_t i = first; i < next; i++)
+            sample_s[i - first] = list->item[i].seconds;
+        struct stats stats = stats_of(sample_s, next - first);
+        op[(*n)++] = (struct record_operator){
+            .index = item->index,
+            .count = (int)stats.n,
+            .name = arena_copy(arena, shown(t->collected.words.word[item->name])),
+            .mean_s = stats.mean,
+            .sd_s = stats.sd,
+            .sample_s = sample_s,
+            .n_samples = stats.n};
+    }
+    return op;
+}
+
+void trace_operators_fill(struct arena *arena, const struct trace *trace, const bool *counts,
+                          struct record *record)
+{
+    struct arena scratch = {0};
+    struct list forward = collect(&scratch, trace, counts, false);
+    struct list backward = collect(&scratch, trace, counts, true);
+    record->forward_op = sum_up(arena, trace, &forward, &record->n_forward_ops);
+    record->backward_op = sum_up(arena, trace, &backward, &record->n_backward_ops);
+    arena_free(&scratch);
+}
