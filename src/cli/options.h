@@ -58,9 +58,9 @@ struct options {
     const char *device, *batch, *world_size, *grad_bytes;           /* as written, or NULL */
     const char *output, *trace, *trace_ranks;                       /* or NULL */
     const char *html, *part, *join, *deadline, *budget, *available; /* as written, or NULL */
-    const char *rank_file, *global_batch;                           /* as written, or NULL */
-    struct option_words rank, vary;                                 /* "FILE=N"; "PATH=VALUES" */
-    char **args; /* [n_args], the words that are no options */
+    const char *rank_file, *global_batch;
+    struct option_words rank, vary; /* "FILE=N"; "PATH=VALUES" */
+    char **args;                    /* [n_args], the words that are no options */
     int n_args;
 };
 

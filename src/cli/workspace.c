@@ -208,9 +208,9 @@ bool workspace_batches(struct workspace *w, int t, struct profile **profile, siz
                        struct error *e)
 {
     const char **path = workspace_profile_paths(w, t, n);
+    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
     if (!is_measured(w, &w->job.type[t], path, *n, e))
         return false;
-    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
     for (size_t i = 0; i < *n; i++) {
         if (!profile_read(&w->arena, path[i], &(*profile)[i], e)) {
             error_in(e, "device type '%s'", w->job.type[t].name);
@@ -220,19 +220,18 @@ bool workspace_batches(struct workspace *w, int t, struct profile **profile, siz
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
+    const struct job_device_type *type = &w->job.type[t];
     struct profile *each = NULL;
     struct batch_fit fit;
     size_t n = 0;
-    double batch = (double)w->job.type[t].batch;
     if (!workspace_batches(w, t, &each, &n, e))
         return false;
     *profile = each[0];
-    if (n == 1 || batch_profile(&w->arena, each, n, batch, profile, &fit, e))
+    if (n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e))
         return true;
-    error_in(e, "device type '%s'", w->job.type[t].name);
+    error_in(e, "device type '%s'", type->name);
     return false;
 }
 

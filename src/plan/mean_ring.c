@@ -21,28 +21,20 @@ static void make_timeline(struct arena *arena, const struct profile *profile,
     }
 }
 
-bool mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                    const struct forecast *forecast, struct mean_ring *ring, struct error *e)
+void mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                    const struct forecast *forecast, struct mean_ring *ring)
 {
-    if (forecast->collective) {
-        error_set(e, ERROR_INPUT, "%s: this is planned for the ring only, not for '%s'",
-                  job->file ? job->file : "job", forecast->collective_name);
-        error_hint(e, "leave out training.collective to see what the ring makes of it");
-        return false;
+    *ring = (struct mean_ring){.model = forecast->model,
+                               .n_devices = job->n_devices,
+                               .n_types = (size_t)job->n_types,
+                               .payload_bytes = forecast->payload_bytes};
+    ring->closed = ARENA_ARRAY(arena, ring->n_types, struct ft_device_type);
+    for (size_t t = 0; t < ring->n_types; t++) {
+        ring->closed[t] = forecast_device_type(&forecast->type[t]);
+        ring->closed[t].load_s = fmax(ring->closed[t].load_s, forecast->storage_s);
     }
-    struct mean_ring made = {.model = forecast->model,
-                             .n_devices = job->n_devices,
-                             .n_types = (size_t)job->n_types,
-                             .payload_bytes = forecast->payload_bytes};
-    made.closed = ARENA_ARRAY(arena, made.n_types, struct ft_device_type);
-    for (size_t t = 0; t < made.n_types; t++) {
-        made.closed[t] = forecast_device_type(&forecast->type[t]);
-        made.closed[t].load_s = fmax(made.closed[t].load_s, forecast->storage_s);
-    }
-    if (made.model == MODEL_TIMELINE)
-        make_timeline(arena, profile, forecast, &made);
-    *ring = made;
-    return true;
+    if (ring->model == MODEL_TIMELINE)
+        make_timeline(arena, profile, forecast, ring);
 }
 
 static double n_rounds(const struct mean_ring *ring)

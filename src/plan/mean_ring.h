@@ -15,12 +15,10 @@ struct mean_ring {
     double payload_bytes;
 };
 
-/*
- * From a job's forecast, by its model and with its ceilings. `profile` [job->n_types]. Fails where
- * the job's collective is no ring.
- */
-bool mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
-                    const struct forecast *forecast, struct mean_ring *ring, struct error *e);
+/* From the forecast of a job whose collective is the ring, by its model and with its ceilings.
+ * `profile` [job->n_types]. */
+void mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                    const struct forecast *forecast, struct mean_ring *ring);
 
 /* Seconds of a step with these types and links by position, each [n_devices]. */
 double mean_ring_step_s(const struct mean_ring *ring, const int *type_of,

@@ -10,6 +10,7 @@
 
 #include "plan/order_search.h"
 #include "plan/polish.h"
+#include "plan/ring_only.h"
 #include "predict/parts.h"
 
 enum { MOST_LOOKS = 20000000, MOST_JOINED = 20000 };
@@ -308,12 +309,13 @@ bool order_find(struct arena *arena, const struct job *job, const struct profile
     struct order made = {.n_devices = job->n_devices};
     struct finder f = {.arena = arena, .job = job, .network = network, .order = &made};
     struct order_search *s = &f.search;
-    if (!forecast_make(arena, job, profile, network, model, &made.listed.forecast, e))
+    if (!ring_only(job, e) ||
+        !forecast_make(arena, job, profile, network, model, &made.listed.forecast, e))
         return false;
     ring_kinds_find(arena, job, network, &s->kinds);
-    if (!check_size(job, &s->kinds, e) ||
-        !mean_ring_make(arena, job, profile, &made.listed.forecast, &s->ring, e))
+    if (!check_size(job, &s->kinds, e))
         return false;
+    mean_ring_make(arena, job, profile, &made.listed.forecast, &s->ring);
     read_links(&f);
     cost_hops(&f);
     find_bound(&f);

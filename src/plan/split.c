@@ -7,6 +7,7 @@
 #include "plan/batch_boxes.h"
 #include "plan/batch_profile.h"
 #include "plan/mean_ring.h"
+#include "plan/ring_only.h"
 #include "predict/parts.h"
 
 static const int64_t MOST_BATCH = 10000000; /* as in the job file */
@@ -82,9 +83,10 @@ static bool ring_at(struct splitter *s, struct arena *arena, const int64_t *batc
     struct forecast f;
     struct job job = job_at(s, arena, batch);
     struct profile *profile = ARENA_ARRAY(arena, n_types(s), struct profile);
-    return profiles_at(s, arena, batch, profile, e) &&
-           forecast_at(s, arena, &job, profile, &f, e) &&
-           mean_ring_make(arena, &job, profile, &f, ring, e);
+    if (!profiles_at(s, arena, batch, profile, e) || !forecast_at(s, arena, &job, profile, &f, e))
+        return false;
+    mean_ring_make(arena, &job, profile, &f, ring);
+    return true;
 }
 
 static double step_at(void *self, const int64_t *batch)
@@ -313,9 +315,8 @@ static void take_links(struct splitter *s)
     s->type_of = ARENA_ARRAY(s->arena, job->n_devices, int);
     s->link = ARENA_ARRAY(s->arena, job->n_devices, struct ft_link);
     for (size_t i = 0; i < job->n_devices; i++) {
-        const struct link *link = &s->split->forecast.link[i];
         s->type_of[i] = job_device_type(job, job_ring_device(job, i));
-        s->link[i] = forecast_as_link(link);
+        s->link[i] = forecast_as_link(&s->split->forecast.link[i]);
     }
 }
 
@@ -324,7 +325,7 @@ static bool start(struct splitter *s, struct error *e)
     const struct job *job = s->job;
     struct arena *arena = s->arena;
     struct profile *given = ARENA_ARRAY(arena, n_types(s), struct profile);
-    if (!profiles_at(s, arena, own_batches(s), given, e) ||
+    if (!ring_only(job, e) || !profiles_at(s, arena, own_batches(s), given, e) ||
         !forecast_make(arena, job, given, s->network, s->model, &s->split->forecast, e))
         return false;
     s->split->type = ARENA_ARRAY(arena, n_types(s), struct split_type);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/batch_profile.h"
+#include "plan/ring_only.h"
 #include "predict/parts.h"
 
 struct type_at_batch {
@@ -93,14 +94,8 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
                    struct what_if *what_if, struct error *e)
 {
     struct what_if w = {.arena = arena, .profile = profile, .counts_vary = counts_vary};
-    if (!forecast_make(arena, job, profile, network, model, &w.base, e))
+    if (!ring_only(job, e) || !forecast_make(arena, job, profile, network, model, &w.base, e))
         return false;
-    if (w.base.collective) {
-        error_set(e, ERROR_INPUT, "%s: other systems are forecast by the ring only, not by '%s'",
-                  job->file ? job->file : "job", w.base.collective_name);
-        error_hint(e, "leave out training.collective to see what the ring makes of them");
-        return false;
-    }
     take_job(&w, job);
     choose_model(&w, model);
     w.classes = class_links_find(arena, network, job);

@@ -225,13 +225,16 @@ static void add_note(struct arena *arena, struct profile *out)
     out->note_line = line;
 }
 
+static bool is_close(double a, double b)
+{
+    return fabs(a - b) <= 0.01 * a;
+}
+
 static bool same_buckets(const struct profile *a, const struct profile *b)
 {
-    const double close = 0.01;
     bool same = a->n_buckets == b->n_buckets;
     for (size_t i = 0; same && i < a->n_buckets; i++)
-        same = fabs(a->bucket[i].wire_bytes - b->bucket[i].wire_bytes) <=
-               close * a->bucket[i].wire_bytes;
+        same = is_close(a->bucket[i].wire_bytes, b->bucket[i].wire_bytes);
     return same;
 }
 
@@ -241,10 +244,10 @@ static const char *difference(const struct profile *a, const struct profile *b)
     return a->n_devices != b->n_devices || a->ring_devices != b->ring_devices ||
                    a->one_ring != b->one_ring
                ? "number of devices"
-           : a->loader_workers != b->loader_workers ? "loader workers"
-           : a->micro_batches != b->micro_batches   ? "micro-batches a step"
-           : !same_buckets(a, b)                    ? "buckets"
-                                                    : NULL;
+           : a->loader_workers != b->loader_workers        ? "loader workers"
+           : !is_close(a->micro_batches, b->micro_batches) ? "micro-batches a step"
+           : !same_buckets(a, b)                           ? "buckets"
+                                                           : NULL;
 }
 
 static bool check_profiles(const struct measured *m, struct error *e)
