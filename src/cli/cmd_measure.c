@@ -14,7 +14,8 @@ const struct command command_measure = {
     .name = "measure",
     .args = "JOB",
     .summary = "Train each type's sub-system and record its profile",
-    .help = "Writes profiles/TYPE.json in the run's folder. What is measured already under the "
+    .help = "Writes profiles/TYPE.json in the run's folder (TYPE-b32.json and so on where a type "
+            "has several batches). What is measured already under the "
             "same facts is kept.",
     .accepts = OPTION_RUN | OPTION_AGAIN | OPTION_PARALLEL | OPTION_QUIET,
     .min_args = 1,

@@ -35,5 +35,7 @@ extern const struct command command_report;
 extern const struct command command_sweep;
 extern const struct command command_size;
 extern const struct command command_compare;
+extern const struct command command_order;
+extern const struct command command_split;
 
 #endif

@@ -14,9 +14,10 @@
 #include "foretrain.h"
 
 static const struct command *const table[] = {
-    &command_init,   &command_doctor,  &command_run,     &command_measure,  &command_bandwidth,
-    &command_import, &command_predict, &command_explain, &command_validate, &command_sweep,
-    &command_size,   &command_compare, &command_show,    &command_report,
+    &command_init,      &command_doctor,  &command_run,     &command_measure,
+    &command_bandwidth, &command_import,  &command_predict, &command_explain,
+    &command_validate,  &command_sweep,   &command_order,   &command_split,
+    &command_size,      &command_compare, &command_show,    &command_report,
 };
 enum { N_COMMANDS = sizeof table / sizeof *table };
 
@@ -95,6 +96,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     if (e.kind != ERROR_NONE)
         console_error(&e);
     error_clear(&e);
+    options_free(&options);
     return console_interrupted() ? 128 + console_interrupted() : status;
 }
 

@@ -22,7 +22,9 @@ enum {
     KEY_JOIN,
     KEY_DEADLINE,
     KEY_BUDGET,
-    KEY_AVAILABLE
+    KEY_AVAILABLE,
+    KEY_RANK_FILE,
+    KEY_GLOBAL_BATCH
 };
 
 /*
@@ -108,6 +110,16 @@ static const struct {
     {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
       "Devices that there are (default: the job's counts)", 0},
      offsetof(struct options, available)},
+    {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
+      0},
+     offsetof(struct options, output)},
+    {{"rank-file", KEY_RANK_FILE, "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
+     offsetof(struct options, rank_file)},
+    {{"global-batch", KEY_GLOBAL_BATCH, "N", 0,
+      "Samples of a step, all devices (default: the job's)", 0},
+     offsetof(struct options, global_batch)},
+    {{"fastest", 'F', NULL, 0, "The most samples a second instead of the smallest step", 0},
+     offsetof(struct options, fastest)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -116,9 +128,15 @@ struct parse {
     struct options *options;
 };
 
-static bool may_be_repeated(int key)
+static bool accepts(const struct command *command, size_t option)
 {
-    return key == 'k' || key == 'v';
+    return command->accepts & OPTION_BIT(option);
+}
+
+static bool may_be_repeated(size_t option)
+{
+    size_t offset = all[option].offset;
+    return offset == offsetof(struct options, rank) || offset == offsetof(struct options, vary);
 }
 
 static void add_word(struct option_words *words, const char *value)
@@ -127,13 +145,14 @@ static void add_word(struct option_words *words, const char *value)
     words->word[words->n++] = value;
 }
 
-static bool set_option(struct options *options, int key, char *value)
+/* A letter may mean different things to different commands. */
+static bool set_option(const struct parse *parse, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        void *member = (char *)options + all[i].offset;
-        if (all[i].argp.key != key)
+        void *member = (char *)parse->options + all[i].offset;
+        if (all[i].argp.key != key || !accepts(parse->command, i))
             continue;
-        if (may_be_repeated(key))
+        if (may_be_repeated(i))
             add_word(member, value);
         else if (all[i].argp.arg)
             *(const char **)member = value;
@@ -169,7 +188,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         check_words(state, parse);
         return 0;
     default:
-        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
+        return set_option(parse, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -177,7 +196,7 @@ static size_t accepted_options(const struct command *command, struct argp_option
 {
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (command->accepts & OPTION_BIT(i))
+        if (accepts(command, i))
             accepted[n++] = all[i].argp;
     }
     accepted[n] = (struct argp_option){0};
@@ -225,4 +244,10 @@ void options_parse(const struct command *command, int argc, char **argv, struct 
     argp_parse(&argp, argc, argv, 0, NULL, &parse);
     free(name);
     free(doc);
+}
+
+void options_free(struct options *options)
+{
+    free(options->rank.word);
+    free(options->vary.word);
 }

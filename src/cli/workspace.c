@@ -11,6 +11,7 @@
 #include "cli/console.h"
 #include "measure/bandwidth_files.h"
 #include "measure/measure.h"
+#include "predict/accumulate.h"
 #include "predict/batch_fit.h"
 #include "report/report.h"
 
@@ -204,29 +205,44 @@ static bool is_measured(struct workspace *w, const struct job_device_type *type,
     return true;
 }
 
-/* Of several batches, the profile of the job's. */
-static bool read_profiles(struct workspace *w, const struct job_device_type *type,
-                          const char *const *path, size_t n, struct profile *profile,
-                          struct error *e)
+bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
+                       struct error *e)
 {
-    struct profile *each = ARENA_ARRAY(&w->arena, n, struct profile);
-    struct batch_fit fit;
-    for (size_t i = 0; i < n; i++) {
-        if (!profile_read(&w->arena, path[i], &each[i], e))
+    const char **path = workspace_profile_paths(w, t, n);
+    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
+    if (!is_measured(w, &w->job.type[t], path, *n, e))
+        return false;
+    for (size_t i = 0; i < *n; i++) {
+        if (!profile_read(&w->arena, path[i], &(*profile)[i], e)) {
+            error_in(e, "device type '%s'", w->job.type[t].name);
             return false;
+        }
     }
-    *profile = each[0];
-    return n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e);
+    return true;
+}
+
+/* Of several batches, the job's; with the job's micro-batches. */
+static bool settle_profile(struct workspace *w, const struct job_device_type *type,
+                           const struct profile *each, size_t n, struct profile *profile,
+                           struct error *e)
+{
+    struct batch_fit fit;
+    struct profile at_batch = each[0];
+    if (n > 1 && !batch_profile(&w->arena, each, n, (double)type->batch, &at_batch, &fit, e))
+        return false;
+    double micro_batches =
+        type->micro_batches ? (double)type->micro_batches : at_batch.micro_batches;
+    return accumulate_profile(&w->arena, &at_batch, micro_batches, profile, e);
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
+    struct profile *each = NULL;
     size_t n = 0;
-    const char **path = workspace_profile_paths(w, t, &n);
-    if (!is_measured(w, type, path, n, e))
+    if (!workspace_batches(w, t, &each, &n, e))
         return false;
-    if (read_profiles(w, type, path, n, profile, e))
+    if (settle_profile(w, type, each, n, profile, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;
@@ -283,6 +299,12 @@ bool workspace_print(const struct options *options, const struct text *text, str
     return true;
 }
 
+void workspace_warn(const struct forecast *forecast)
+{
+    for (size_t i = 0; i < forecast->n_warnings; i++)
+        console_warn(forecast->warning[i]);
+}
+
 bool workspace_show_forecast(struct workspace *w, const struct options *options,
                              const struct forecast *forecast, struct error *e)
 {
@@ -293,10 +315,8 @@ bool workspace_show_forecast(struct workspace *w, const struct options *options,
         report_forecast_csv(forecast, &w->job, &csv);
     keep_forecast(w, &json, &table);
     bool ok = workspace_print(options, options->csv ? &csv : options->json ? &json : &table, e);
-    if (ok && (options->json || options->csv)) {
-        for (size_t i = 0; i < forecast->n_warnings; i++)
-            console_warn(forecast->warning[i]);
-    }
+    if (ok && (options->json || options->csv))
+        workspace_warn(forecast);
     text_free(&table);
     text_free(&json);
     text_free(&csv);

@@ -64,8 +64,15 @@ bool workspace_profile(struct workspace *w, int type, struct profile *profile, s
  * not measured. */
 bool workspace_load(struct workspace *w, struct error *e);
 
+/* All profiles of a device type, [n] of different batches; one where it was measured. */
+bool workspace_batches(struct workspace *w, int type, struct profile **profile, size_t *n,
+                       struct error *e);
+
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
+
+/* Says on standard error what must be known about a forecast. */
+void workspace_warn(const struct forecast *forecast);
 
 /* Keeps a forecast in the run's folder where that exists; warns where it cannot be written. */
 void workspace_keep_forecast(struct workspace *w, const struct forecast *forecast);

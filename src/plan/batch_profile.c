@@ -28,7 +28,8 @@ static struct bucket *scale_buckets(struct arena *arena, const struct profile *p
     return bucket;
 }
 
-struct profile batch_profile(struct arena *arena, const struct profile *measured, double batch)
+struct profile batch_profile_scaled(struct arena *arena, const struct profile *measured,
+                                    double batch)
 {
     double factor = batch / measured->batch;
     struct profile p = *measured;

@@ -11,6 +11,7 @@
  * times when buckets are done (docs/model.md, "Another batch"). The measured batch gives the
  * profile itself.
  */
-struct profile batch_profile(struct arena *arena, const struct profile *measured, double batch);
+struct profile batch_profile_scaled(struct arena *arena, const struct profile *measured,
+                                    double batch);
 
 #endif

@@ -34,11 +34,15 @@ static bool make_room(struct ft_collective *c)
     if (more > SIZE_MAX / sizeof *c->transfer)
         return false;
     struct ft_pair *pair = realloc(c->pair, more * sizeof *pair);
-    c->pair = pair ? pair : c->pair;
+    if (pair)
+        c->pair = pair;
     struct transfer *transfer = realloc(c->transfer, more * sizeof *transfer);
-    c->transfer = transfer ? transfer : c->transfer;
-    c->capacity = pair && transfer ? more : c->capacity;
-    return pair && transfer;
+    if (transfer)
+        c->transfer = transfer;
+    if (!pair || !transfer)
+        return false;
+    c->capacity = more;
+    return true;
 }
 
 void collective_add(struct ft_collective *c, size_t from, size_t to, double share)
@@ -102,7 +106,7 @@ void collective_end_phase(struct ft_collective *c, enum phase_kind kind, double 
         size_t end = c->phase[p].first + c->phase[p].n;
         first = end > first ? end : first;
     }
-    struct phase phase = {kind, first, c->n_messages - first, n_turns};
+    struct phase phase = {kind, first, c->n_messages - first, false, n_turns};
     if (c->failed || phase.n == 0)
         return;
     find_ports(c, &phase);
@@ -115,6 +119,7 @@ void collective_repeat(struct ft_collective *c, size_t phase, double n_turns)
     if (c->failed)
         return;
     struct phase again = c->phase[phase];
+    again.repeats = true;
     again.n_turns = n_turns;
     add_phase(c, again);
 }

@@ -38,6 +38,22 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
 }
 
+/* What both_ways and spread leave of a link is known for rings. */
+static void warn_of_slowed(const struct forecast *f, struct warnings *warnings)
+{
+    size_t n = 0;
+    for (size_t h = 0; h < f->n_hops; h++)
+        n += f->link[h].both_ways_Bps > 0 || f->link[h].spread > 0;
+    if (n > 0 && f->collective)
+        warn(warnings, "both_ways and spread of links count in rings only: here each link counts "
+                       "with its whole bandwidth.");
+    else if (n > 0)
+        warn(warnings,
+             "%zu of the ring's links have both_ways or spread: they count with what is left where "
+             "both directions are busy, and as the slowest of those that vary.",
+             n);
+}
+
 /* Where a curve begins above what the ring sends, its line goes on below what was measured. */
 static void warn_of_small_messages(const struct forecast *f, struct warnings *warnings)
 {
@@ -62,5 +78,6 @@ void forecast_warn_links(struct arena *arena, const struct job *job, const struc
 {
     warn_of_lower_bounds(f, warnings);
     warn_of_shared(arena, job, f, warnings);
+    warn_of_slowed(f, warnings);
     warn_of_small_messages(f, warnings);
 }

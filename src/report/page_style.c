@@ -98,7 +98,7 @@ static const char *const rules[] = {
     "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}",
     "@media(max-width:36rem){main{padding:1.25rem 1rem 2rem}h1{font-size:1.5rem}"
     ".facts{grid-template-columns:1fr 1fr;gap:.5rem}.facts div{padding:.6rem .7rem}"
-    ".facts dd{font-size:1.1rem}section{margin-top:2.25rem}}",
+    ".facts dd{font-size:1.1rem}section{margin-top:2.25rem}.many .cell{display:none}}",
 };
 
 static void add_all(struct text *out, const char *const *line, size_t n, const char *end)

@@ -27,7 +27,7 @@ static void computing_and_loading_take_their_part(void **state)
     (void)state;
     struct arena arena = {0};
     struct bucket bucket[2];
-    struct profile p = measured(bucket), q = batch_profile(&arena, &p, 40);
+    struct profile p = measured(bucket), q = batch_profile_scaled(&arena, &p, 40);
     assert_true(q.batch == 40);
     assert_true(mean_of(&q, STAGE_FORWARD) == 0.125 * 2.5);
     assert_true(mean_of(&q, STAGE_BACKWARD_COMPUTE) == 0.25 * 2.5);
@@ -43,7 +43,7 @@ static void optimizer_and_bytes_stay(void **state)
     (void)state;
     struct arena arena = {0};
     struct bucket bucket[2];
-    struct profile p = measured(bucket), q = batch_profile(&arena, &p, 8);
+    struct profile p = measured(bucket), q = batch_profile_scaled(&arena, &p, 8);
     assert_true(mean_of(&q, STAGE_OPTIMIZER) == 0.01);
     assert_true(mean_of(&q, STAGE_REST) == 0.001);
     assert_true(q.bytes_sent == p.bytes_sent);
@@ -57,10 +57,10 @@ static void waiting_is_loading_only_without_loader_workers(void **state)
     struct arena arena = {0};
     struct bucket bucket[2];
     struct profile p = measured(bucket);
-    struct profile beside = batch_profile(&arena, &p, 32);
+    struct profile beside = batch_profile_scaled(&arena, &p, 32);
     assert_true(mean_of(&beside, STAGE_WAIT) == 0.002);
     p.loader_workers = 0;
-    struct profile inside = batch_profile(&arena, &p, 32);
+    struct profile inside = batch_profile_scaled(&arena, &p, 32);
     assert_true(mean_of(&inside, STAGE_WAIT) == 0.004);
     arena_free(&arena);
 }
@@ -70,7 +70,7 @@ static void nothing_measured_of_the_whole_step_is_left(void **state)
     (void)state;
     struct arena arena = {0};
     struct bucket bucket[2];
-    struct profile p = measured(bucket), q = batch_profile(&arena, &p, 32);
+    struct profile p = measured(bucket), q = batch_profile_scaled(&arena, &p, 32);
     assert_false(q.stage[STAGE_STEP].known);
     assert_false(q.bucket[0].done.known);
     arena_free(&arena);
@@ -81,7 +81,7 @@ static void the_measured_batch_is_the_measurement(void **state)
     (void)state;
     struct arena arena = {0};
     struct bucket bucket[2];
-    struct profile p = measured(bucket), q = batch_profile(&arena, &p, 16);
+    struct profile p = measured(bucket), q = batch_profile_scaled(&arena, &p, 16);
     assert_true(q.stage[STAGE_STEP].known);
     assert_ptr_equal(q.bucket, p.bucket);
     arena_free(&arena);

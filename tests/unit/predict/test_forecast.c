@@ -258,6 +258,20 @@ static void names_what_the_network_file_misspells(void **state)
     cluster_free(&c);
 }
 
+static void warns_of_links_with_spread(void **state)
+{
+    (void)state;
+    struct cluster c;
+    start(&c, TYPES LINKS);
+    cluster_forecast(&c);
+    assert_false(cluster_warns(&c, "both_ways or spread"));
+    for (size_t i = 0; i < c.job.n_links; i++)
+        c.job.link[i].spread = 0.1;
+    cluster_forecast(&c);
+    assert_true(cluster_warns(&c, "6 of the ring's links have both_ways or spread"));
+    cluster_free(&c);
+}
+
 static void warns_of_shared_links_and_lower_bounds(void **state)
 {
     (void)state;
@@ -532,6 +546,7 @@ int main(void)
         cmocka_unit_test(a_loader_that_was_not_seen_counts_nothing),
         cmocka_unit_test(says_what_must_be_known_of_a_profile),
         cmocka_unit_test(names_what_the_network_file_misspells),
+        cmocka_unit_test(warns_of_links_with_spread),
         cmocka_unit_test(warns_of_shared_links_and_lower_bounds),
         cmocka_unit_test(warns_once_where_types_share_a_fact),
         cmocka_unit_test(forecasts_its_own_sub_systems),
