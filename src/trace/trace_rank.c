@@ -81,7 +81,7 @@ static const char *longest_kernels(struct arena *arena, const struct trace_colle
     int64_t *sum_ns = ARENA_ARRAY(arena, c->words.n, int64_t);
     const char *text = "";
     for (size_t i = 0; i < c->n_works; i++)
-        sum_ns[c->work[i].name] += c->work[i].end_ns - c->work[i].start_ns;
+        sum_ns[c->work[i].name] += (int64_t)c->work[i].duration_ns;
     for (int k = 0; k < SHOWN; k++) {
         uint32_t best = 0;
         for (uint32_t w = 1; w < c->words.n; w++)
