@@ -53,7 +53,10 @@ static void take_worse(struct link *worst, const struct link *link)
     double bandwidth_Bps = link_is_shared(link) ? link->together_Bps : link->bandwidth_Bps;
     if (worst->source == LINK_UNKNOWN)
         *worst = (struct link){.bandwidth_Bps = INFINITY, .source = link->source};
-    worst->bandwidth_Bps = fmin(worst->bandwidth_Bps, bandwidth_Bps);
+    if (bandwidth_Bps < worst->bandwidth_Bps) {
+        worst->bandwidth_Bps = bandwidth_Bps;
+        worst->curve = link_is_shared(link) ? NULL : link->curve;
+    }
     worst->latency_s = fmax(worst->latency_s, link->latency_s);
 }
 
@@ -70,6 +73,21 @@ static void take_network(struct arena *arena, const struct network *network, con
         size_t pair = (size_t)from->type * classes->n_types + (size_t)to->type;
         take_worse(&(within ? classes->within : classes->across)[pair], link);
         classes->worst_measured = true;
+    }
+}
+
+/* Of the wires within a type's hosts; whose pair is joined how is not asked. */
+static void take_hosts(const struct network *network, const struct job *job,
+                       struct class_links *classes)
+{
+    for (size_t k = 0; k < network->n_within; k++) {
+        const struct host_links *within = &network->within[k];
+        int type = job_find_type(job, within->type);
+        for (size_t i = 0; type != JOB_NO_TYPE && i < within->n * within->n; i++) {
+            if (within->link[i].source != LINK_UNKNOWN)
+                take_worse(&classes->within[(size_t)type * classes->n_types + (size_t)type],
+                           &within->link[i]);
+        }
     }
 }
 
@@ -92,15 +110,20 @@ static struct job two_of_each(struct arena *arena, const struct job *job, bool o
     return two;
 }
 
-static void fill_from_classes(struct arena *arena, const struct job *job, bool on_one_host,
-                              struct link *link)
+static void fill_from_classes(struct arena *arena, const struct network *network,
+                              const struct job *job, bool on_one_host, struct link *link)
 {
+    struct network tables = {0};
+    if (network) {
+        tables.table = network->table;
+        tables.n_tables = network->n_tables;
+    }
     struct job two = two_of_each(arena, job, on_one_host);
     size_t n = (size_t)job->n_types;
     for (size_t pair = 0; pair < n * n; pair++) {
         struct error none = {0};
         if (link[pair].source == LINK_UNKNOWN)
-            network_link(NULL, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
+            network_link(&tables, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
         error_clear(&none);
     }
 }
@@ -114,8 +137,10 @@ struct class_links class_links_find(struct arena *arena, const struct network *n
                                   .within = ARENA_ARRAY(arena, n * n, struct link)};
     if (network && network->n)
         take_network(arena, network, job, &classes);
-    fill_from_classes(arena, job, false, classes.across);
-    fill_from_classes(arena, job, true, classes.within);
+    if (network)
+        take_hosts(network, job, &classes);
+    fill_from_classes(arena, network, job, false, classes.across);
+    fill_from_classes(arena, network, job, true, classes.within);
     return classes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "predict/message.h"
 #include "predict/parts.h"
 
 static void make_timeline(struct arena *arena, const struct profile *profile,
@@ -40,17 +41,17 @@ static double n_rounds(const struct mean_ring *ring)
 
 static double chunk_s(const struct mean_ring *ring, int type, struct ft_link link, size_t bucket)
 {
-    double rate_Bps = fmin(link.bandwidth_Bps, ring->type[type].idle_Bps);
-    return link.latency_s + ring->buckets.bytes[bucket] / (double)ring->n_devices / rate_Bps;
+    double chunk_bytes = ring->buckets.bytes[bucket] / (double)ring->n_devices;
+    return message_fed_s(&link, chunk_bytes, ring->type[type].idle_Bps);
 }
 
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link)
 {
-    double sum_s = 0;
+    double sum_s = 0, chunk_bytes = ring->payload_bytes / (double)ring->n_devices;
     if (ring->n_devices < 2)
         return 0;
     if (ring->model == MODEL_CLOSED_FORM)
-        return ring->payload_bytes / (double)ring->n_devices / link.bandwidth_Bps;
+        return chunk_bytes / message_Bps(&link, chunk_bytes);
     for (size_t b = 0; b < ring->buckets.n; b++)
         sum_s += chunk_s(ring, type, link, b);
     return sum_s;

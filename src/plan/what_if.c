@@ -8,6 +8,7 @@
 
 #include "plan/batch_profile.h"
 #include "plan/ring_only.h"
+#include "predict/message.h"
 #include "predict/parts.h"
 
 struct type_at_batch {
@@ -247,7 +248,7 @@ static bool step_by_closed_form(struct system *s, char *message)
         type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
     }
     for (size_t i = 0; i < n; i++)
-        bandwidth_Bps[i] = s->link[i].bandwidth_Bps;
+        bandwidth_Bps[i] = message_Bps(&s->link[i], s->w->base.payload_bytes / (double)n);
     struct ft_ring ring = {n, s->type_of, bandwidth_Bps, s->w->base.payload_bytes};
     struct ft_step_forecast step;
     if (!ft_closed_form(type, n_types, &ring, NULL, &step, message))
