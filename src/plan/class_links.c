@@ -47,17 +47,19 @@ static struct owner *find_owners(struct arena *arena, const struct network *netw
     return owner;
 }
 
-/* What a ring can count on. */
+/* What a ring can count on: the slower of both, with the longer latency. */
 static void take_worse(struct link *worst, const struct link *link)
 {
-    double bandwidth_Bps = link_is_shared(link) ? link->together_Bps : link->bandwidth_Bps;
-    if (worst->source == LINK_UNKNOWN)
-        *worst = (struct link){.bandwidth_Bps = INFINITY, .source = link->source};
-    if (bandwidth_Bps < worst->bandwidth_Bps) {
-        worst->bandwidth_Bps = bandwidth_Bps;
-        worst->curve = link_is_shared(link) ? NULL : link->curve;
+    struct link other = *link;
+    bool first = worst->source == LINK_UNKNOWN;
+    double latency_s = fmax(worst->latency_s, link->latency_s);
+    if (link_is_shared(link)) {
+        other.bandwidth_Bps = link->together_Bps;
+        other.curve = NULL;
     }
-    worst->latency_s = fmax(worst->latency_s, link->latency_s);
+    if (first || other.bandwidth_Bps < worst->bandwidth_Bps)
+        *worst = other;
+    worst->latency_s = latency_s;
 }
 
 static void take_network(struct arena *arena, const struct network *network, const struct job *job,
@@ -76,7 +78,7 @@ static void take_network(struct arena *arena, const struct network *network, con
     }
 }
 
-/* Of the wires within a type's hosts; whose pair is joined how is not asked. */
+/* Of the ways within a type's hosts the worst, in whatever order a ring goes around them. */
 static void take_hosts(const struct network *network, const struct job *job,
                        struct class_links *classes)
 {
@@ -113,17 +115,14 @@ static struct job two_of_each(struct arena *arena, const struct job *job, bool o
 static void fill_from_classes(struct arena *arena, const struct network *network,
                               const struct job *job, bool on_one_host, struct link *link)
 {
-    struct network tables = {0};
-    if (network) {
-        tables.table = network->table;
-        tables.n_tables = network->n_tables;
-    }
     struct job two = two_of_each(arena, job, on_one_host);
+    struct network unnamed = network ? *network : (struct network){0};
+    unnamed.n = 0;
     size_t n = (size_t)job->n_types;
     for (size_t pair = 0; pair < n * n; pair++) {
         struct error none = {0};
         if (link[pair].source == LINK_UNKNOWN)
-            network_link(&tables, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
+            network_link(&unnamed, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
         error_clear(&none);
     }
 }

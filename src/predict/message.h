@@ -24,12 +24,6 @@ __attribute__((unused)) static inline double message_wire_s(const struct ft_link
                          : bytes / link->bandwidth_Bps;
 }
 
-/* What the closed form, which has no latency, takes for its bandwidth. */
-__attribute__((unused)) static inline double message_Bps(const struct ft_link *link, double bytes)
-{
-    return link->n_curve && bytes > 0 ? bytes / message_s(link, bytes) : link->bandwidth_Bps;
-}
-
 /* What it takes from a device that feeds the link with at most `ceiling_Bps`. */
 __attribute__((unused)) static inline double message_fed_s(const struct ft_link *link, double bytes,
                                                            double ceiling_Bps)
