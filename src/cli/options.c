@@ -22,7 +22,9 @@ enum {
     KEY_JOIN,
     KEY_DEADLINE,
     KEY_BUDGET,
-    KEY_AVAILABLE
+    KEY_AVAILABLE,
+    KEY_RANK_FILE,
+    KEY_GLOBAL_BATCH
 };
 
 /*
@@ -111,9 +113,10 @@ static const struct {
     {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
       0},
      offsetof(struct options, output)},
-    {{"rank-file", 'k', "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
+    {{"rank-file", KEY_RANK_FILE, "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
      offsetof(struct options, rank_file)},
-    {{"global-batch", 'b', "N", 0, "Samples of a step, all devices (default: the job's)", 0},
+    {{"global-batch", KEY_GLOBAL_BATCH, "N", 0,
+      "Samples of a step, all devices (default: the job's)", 0},
      offsetof(struct options, global_batch)},
     {{"fastest", 'F', NULL, 0, "The most samples a second instead of the smallest step", 0},
      offsetof(struct options, fastest)},

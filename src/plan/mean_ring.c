@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "predict/message.h"
 #include "predict/parts.h"
 
 static void make_timeline(struct arena *arena, const struct profile *profile,
@@ -14,6 +15,7 @@ static void make_timeline(struct arena *arena, const struct profile *profile,
         struct type_steps steps;
         type_steps_make(arena, &profile[t], &ring->buckets, &steps);
         ring->type[t] = steps.mean;
+        ring->type[t].load_s = fmax(steps.mean.load_s, f->storage_s);
         ring->type[t].busy_Bps = f->type[t].ceilings.busy_Bps;
         ring->type[t].idle_Bps = f->type[t].ceilings.idle_Bps;
     }
@@ -27,8 +29,10 @@ void mean_ring_make(struct arena *arena, const struct job *job, const struct pro
                                .n_types = (size_t)job->n_types,
                                .payload_bytes = forecast->payload_bytes};
     ring->closed = ARENA_ARRAY(arena, ring->n_types, struct ft_device_type);
-    for (size_t t = 0; t < ring->n_types; t++)
+    for (size_t t = 0; t < ring->n_types; t++) {
         ring->closed[t] = forecast_device_type(&forecast->type[t]);
+        ring->closed[t].load_s = fmax(ring->closed[t].load_s, forecast->storage_s);
+    }
     if (ring->model == MODEL_TIMELINE)
         make_timeline(arena, profile, forecast, ring);
 }
@@ -40,17 +44,17 @@ static double n_rounds(const struct mean_ring *ring)
 
 static double chunk_s(const struct mean_ring *ring, int type, struct ft_link link, size_t bucket)
 {
-    double rate_Bps = fmin(link.bandwidth_Bps, ring->type[type].idle_Bps);
-    return link.latency_s + ring->buckets.bytes[bucket] / (double)ring->n_devices / rate_Bps;
+    double bytes = ring->buckets.bytes[bucket] / (double)ring->n_devices;
+    return message_fed_s(&link, bytes, ring->type[type].idle_Bps);
 }
 
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link)
 {
-    double sum_s = 0;
+    double sum_s = 0, bytes = ring->payload_bytes / (double)ring->n_devices;
     if (ring->n_devices < 2)
         return 0;
     if (ring->model == MODEL_CLOSED_FORM)
-        return ring->payload_bytes / (double)ring->n_devices / link.bandwidth_Bps;
+        return link.n_curve ? message_s(&link, bytes) : bytes / link.bandwidth_Bps;
     for (size_t b = 0; b < ring->buckets.n; b++)
         sum_s += chunk_s(ring, type, link, b);
     return sum_s;

@@ -15,7 +15,8 @@ struct mean_ring {
     double payload_bytes;
 };
 
-/* From a job's forecast, by its model and with its ceilings. `profile` [job->n_types]. */
+/* From the forecast of a job whose collective is the ring, by its model and with its ceilings.
+ * `profile` [job->n_types]. */
 void mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
                     const struct forecast *forecast, struct mean_ring *ring);
 
@@ -30,8 +31,8 @@ double mean_ring_device_s(const struct mean_ring *ring, int type, struct ft_link
 /* The same without an all-reduce: what it loads and computes. */
 double mean_ring_alone_s(const struct mean_ring *ring, int type);
 
-/* Chunks of all buckets over a link, once: Σ_b latency + (S_b/N) / rate; the closed form knows no
- * latency. */
+/* Chunks of all buckets over a link, once: Σ_b latency + (S_b/N) / rate, or by the link's curve;
+ * the closed form knows no latency. */
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link);
 
 /* What a device of the type takes before and after its buckets' all-reduce, if that took no time;

@@ -65,13 +65,9 @@ double order_step_s(struct order_search *s, const uint32_t *order)
     count_crossings(s, order);
     for (size_t i = 0; i < n; i++) {
         struct link *link = &s->link_of[i];
-        double n_sharers = sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
-        bool divided = !link->shared && n_sharers > 1;
-        if (divided)
-            link->bandwidth_Bps /= n_sharers;
+        if (!link->shared && !link->curve)
+            link->bandwidth_Bps /= sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
         s->sent[i] = forecast_as_link(link);
-        if (divided)
-            s->sent[i].n_curve = 0;
     }
     return mean_ring_step_s(&s->ring, s->type_of, s->sent);
 }

@@ -29,7 +29,7 @@ struct order_search {
 /*
  * Seconds of a step with an order of kinds, INFINITY where a link of it has no value. Where more
  * than one hop leaves a host, or enters it, they share its uplink, unless the link's own value was
- * measured beside others.
+ * measured beside others, as curves by message size are.
  */
 double order_step_s(struct order_search *search, const uint32_t *order);
 

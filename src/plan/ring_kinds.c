@@ -52,7 +52,9 @@ static void place_device(struct finder *f, struct open_kinds *open, int type, si
     struct arena scratch = {0};
     const char *name = job_device_name(&scratch, f->job, device);
     const char *host = job_device_host(f->job, device, NULL);
-    bool alone = !host || strcmp(name, host) == 0, named = names(f->network, name);
+    bool alone = !host || strcmp(name, host) == 0;
+    bool by_slot = !alone && f->network && f->network->n_within > 0;
+    bool named = names(f->network, name) || by_slot;
     long number = alone ? RING_NO_HOST : (long)device_numbers_find(f->entry, f->n_entries, host);
     size_t kind;
     if (alone && !named && open->has_lone)

@@ -27,7 +27,7 @@ struct ring_kinds {
 
 /*
  * The kinds of a job's devices: those of a type that neither hosts nor the network file tell apart,
- * and those of a type on one host that the network file does not name. O(N log N).
+ * and those of a type on one host that neither the network file nor a topology does. O(N log N).
  */
 void ring_kinds_find(struct arena *arena, const struct job *job, const struct network *network,
                      struct ring_kinds *kinds);

@@ -30,19 +30,15 @@ static size_t n_types(const struct splitter *s)
     return (size_t)s->job->n_types;
 }
 
-/* The profile of a type at a batch; `e` may be NULL. */
 static bool profile_at(struct arena *arena, const struct split_profiles *p, double batch,
                        struct profile *profile, struct batch_fit *fit, struct error *e)
 {
-    struct error none = {0};
     *fit = (struct batch_fit){.measured = p->profile[0].batch == batch};
     if (p->n == 1) {
         *profile = batch_profile_scaled(arena, &p->profile[0], batch);
         return true;
     }
-    bool ok = batch_profile(arena, p->profile, p->n, batch, profile, fit, e ? e : &none);
-    error_clear(&none);
-    return ok;
+    return batch_profile(arena, p->profile, p->n, batch, profile, fit, e);
 }
 
 static bool profiles_at(struct splitter *s, struct arena *arena, const int64_t *batch,
@@ -66,34 +62,43 @@ static struct job job_at(const struct splitter *s, struct arena *arena, const in
     return job;
 }
 
-/* The ring with these mini-batches: stages anew, ceilings and bytes as measured. */
-static bool ring_at(struct splitter *s, struct arena *arena, const int64_t *batch,
-                    struct mean_ring *ring)
+/* Stages anew, and what the storage takes; ceilings and bytes as measured. */
+static bool forecast_at(struct splitter *s, struct arena *arena, const struct job *job,
+                        const struct profile *profile, struct forecast *f, struct error *e)
 {
-    struct error none = {0};
-    struct forecast f = s->split->forecast;
+    struct warnings warnings = {.arena = arena};
+    *f = s->split->forecast;
+    f->type = ARENA_ARRAY(arena, n_types(s), struct type_forecast);
+    for (int t = 0; t < job->n_types; t++) {
+        f->type[t] = s->split->forecast.type[t];
+        if (!forecast_stages(job, t, &profile[t], &f->type[t], e))
+            return false;
+    }
+    return forecast_storage(job, profile, f, &warnings, e);
+}
+
+static bool ring_at(struct splitter *s, struct arena *arena, const int64_t *batch,
+                    struct mean_ring *ring, struct error *e)
+{
+    struct forecast f;
     struct job job = job_at(s, arena, batch);
     struct profile *profile = ARENA_ARRAY(arena, n_types(s), struct profile);
-    f.type = ARENA_ARRAY(arena, n_types(s), struct type_forecast);
-    bool ok = profiles_at(s, arena, batch, profile, NULL);
-    for (int t = 0; ok && t < job.n_types; t++) {
-        f.type[t] = s->split->forecast.type[t];
-        ok = forecast_stages(&job, t, &profile[t], &f.type[t], &none);
-    }
-    error_clear(&none);
-    if (ok)
-        mean_ring_make(arena, &job, profile, &f, ring);
-    return ok;
+    if (!profiles_at(s, arena, batch, profile, e) || !forecast_at(s, arena, &job, profile, &f, e))
+        return false;
+    mean_ring_make(arena, &job, profile, &f, ring);
+    return true;
 }
 
 static double step_at(void *self, const int64_t *batch)
 {
     struct splitter *s = self;
     struct arena scratch = {0};
+    struct error none = {0};
     struct mean_ring ring;
-    double step_s = ring_at(s, &scratch, batch, &ring)
+    double step_s = ring_at(s, &scratch, batch, &ring, &none)
                         ? mean_ring_step_s(&ring, s->type_of, s->link)
                         : INFINITY;
+    error_clear(&none);
     arena_free(&scratch);
     return step_s;
 }
@@ -132,10 +137,12 @@ static int64_t least_batch(const struct splitter *s, size_t t)
         struct arena scratch = {0};
         struct profile profile;
         struct batch_fit fit;
-        if (profile_at(&scratch, &s->profiles[t], (double)middle, &profile, &fit, NULL))
+        struct error none = {0};
+        if (profile_at(&scratch, &s->profiles[t], (double)middle, &profile, &fit, &none))
             high = middle;
         else
             low = middle + 1;
+        error_clear(&none);
         arena_free(&scratch);
     }
     return low;
@@ -277,11 +284,8 @@ static bool describe_type(struct splitter *s, size_t t, int64_t batch, struct er
 static bool measure_value(struct splitter *s, const int64_t *batch, struct split_value *value,
                           struct mean_ring *ring, struct error *e)
 {
-    if (!ring_at(s, s->arena, batch, ring)) {
-        error_set(e, ERROR_INPUT, "%s: the profiles do not give the times of a step",
-                  s->job->file ? s->job->file : "job");
+    if (!ring_at(s, s->arena, batch, ring, e))
         return false;
-    }
     *value = (struct split_value){.step_s = mean_ring_step_s(ring, s->type_of, s->link)};
     for (size_t t = 0; t < n_types(s); t++)
         value->global_batch += (double)(s->weight[t] * batch[t]);

@@ -225,6 +225,8 @@ static void check_against_all(struct random *r, size_t most, enum forecast_model
     assert_near(lab.order.listed.step_s, step_s(&lab, ring), trial);
     assert_near(lab.order.best.step_s, step_s(&lab, lab.order.best.ring), trial);
     assert_near(lab.order.best.step_s, best_s, trial);
+    if (model == MODEL_CLOSED_FORM && lab.order.listed.n_sharing == 0)
+        assert_near(lab.order.listed.forecast.step_s, lab.order.listed.step_s, trial);
     assert_near(lab.order.bound_s, best_s, trial);
     assert_true(lab.order.optimal);
     free_lab(&lab);
