@@ -130,7 +130,8 @@ static void links_of(const struct lab *lab, const size_t *ring, struct ft_link *
             out += !crosses(lab, from, other);
             in += !crosses(lab, to, next);
         }
-        link[i] = (struct ft_link){found.bandwidth_Bps / (double)(out > in ? out : in), 0};
+        link[i] =
+            (struct ft_link){.bandwidth_Bps = found.bandwidth_Bps / (double)(out > in ? out : in)};
     }
 }
 
@@ -165,8 +166,13 @@ static double timeline_s(const struct lab *lab, const size_t *ring, const struct
     }
     for (size_t i = 0; i < lab->n; i++)
         type_of[i] = job_device_type(&lab->c.job, ring[i]);
-    struct ft_timeline in = {
-        type, (size_t)lab->c.job.n_types, type_of, link, lab->n, bucket_bytes, N_BUCKETS};
+    struct ft_timeline in = {.type = type,
+                             .n_types = (size_t)lab->c.job.n_types,
+                             .type_of = type_of,
+                             .link = link,
+                             .n_devices = lab->n,
+                             .bucket_bytes = bucket_bytes,
+                             .n_buckets = N_BUCKETS};
     struct ft_timeline_step step;
     assert_true(ft_timeline_step(&in, &step, NULL));
     return step.step_s;
