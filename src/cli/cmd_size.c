@@ -121,6 +121,8 @@ static bool show(const struct options *options, const struct size_answer *answer
         report_size_text(answer, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
+    if (ok)
+        workspace_warn(&answer->what_if->base);
     if (ok && !answer->best.known)
         error_set(e, ERROR_CHECK, "no mix of the devices that there are was found to meet this");
     return ok && answer->best.known;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/console.h"
 #include "cli/workspace.h"
 #include "plan/sweep.h"
 #include "plan/sweep_parts.h"
@@ -83,16 +84,34 @@ static bool read_axes(struct sweeping *s, struct error *e)
     return true;
 }
 
+/* Of types whose batch varies, all that was measured. */
+static bool read_batches(struct sweeping *s, struct error *e)
+{
+    for (size_t a = 0; a < s->sweep.n_axes; a++) {
+        const struct quantity *q = &s->sweep.axis[a].quantity;
+        struct profile *profile = NULL;
+        size_t n = 0;
+        if (!quantity_is_batch(q))
+            continue;
+        if (!workspace_batches(&s->w, q->type[0], &profile, &n, e))
+            return false;
+        s->what_if.batches[q->type[0]] = (struct measured_batches){profile, n};
+    }
+    return true;
+}
+
 static bool start(struct sweeping *s, struct error *e)
 {
     char key[SWEEP_KEY_SIZE];
     if (!workspace_load(&s->w, e) ||
         !what_if_start(&s->w.arena, &s->w.job, s->w.profile, s->w.network, s->w.model,
-                       sweep_varies_counts(&s->sweep), &s->what_if, e))
+                       sweep_varies_counts(&s->sweep), &s->what_if, e) ||
+        !read_batches(s, e))
         return false;
     sweep_key(&s->what_if, &s->sweep, key);
     s->key = arena_copy(&s->w.arena, key);
     s->sweep.what_if = &s->what_if;
+    s->sweep.cancel = console_interrupt_flag();
     return true;
 }
 
@@ -107,6 +126,26 @@ static bool write_page(const struct sweeping *s, const struct sweep_best *best, 
     return ok;
 }
 
+/* What a sweep's own choices add to what must be known about the job's forecast. */
+static void warn(const struct sweeping *s)
+{
+    const struct job *job = &s->w.job;
+    const struct progress *progress = &s->w.progress;
+    workspace_warn(&s->what_if.base);
+    for (size_t a = 0; a < s->sweep.n_axes; a++) {
+        const struct quantity *q = &s->sweep.axis[a].quantity;
+        if (quantity_is_batch(q))
+            progress_warn(
+                progress,
+                "%s: times with another batch than the measured %lld are extrapolated, in "
+                "proportion to it; measure them before you believe them.",
+                job->type[q->type[0]].name, (long long)job->type[q->type[0]].batch);
+        if (quantity_is_latency(q) && s->what_if.model == MODEL_CLOSED_FORM)
+            progress_warn(progress, "%s changes nothing: the closed form knows no latency.",
+                          q->path);
+    }
+}
+
 static bool show(const struct sweeping *s, struct error *e)
 {
     struct text out = {0};
@@ -118,6 +157,8 @@ static bool show(const struct sweeping *s, struct error *e)
     else
         report_sweep_text(&s->sweep, &best, &out);
     bool ok = write_page(s, &best, e) && workspace_print(s->options, &out, e);
+    if (ok)
+        warn(s);
     free(best.front);
     text_free(&out);
     return ok;

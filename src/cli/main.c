@@ -96,6 +96,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     if (e.kind != ERROR_NONE)
         console_error(&e);
     error_clear(&e);
+    options_free(&options);
     return console_interrupted() ? 128 + console_interrupted() : status;
 }
 

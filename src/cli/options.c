@@ -245,3 +245,9 @@ void options_parse(const struct command *command, int argc, char **argv, struct 
     free(name);
     free(doc);
 }
+
+void options_free(struct options *options)
+{
+    free(options->rank.word);
+    free(options->vary.word);
+}

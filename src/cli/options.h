@@ -74,4 +74,6 @@ struct command;
  */
 void options_parse(const struct command *command, int argc, char **argv, struct options *options);
 
+void options_free(struct options *options);
+
 #endif

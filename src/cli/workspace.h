@@ -71,6 +71,9 @@ bool workspace_batches(struct workspace *w, int type, struct profile **profile, 
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);
 
+/* Says on standard error what must be known about a forecast. */
+void workspace_warn(const struct forecast *forecast);
+
 /* Keeps a forecast in the run's folder where that exists; warns where it cannot be written. */
 void workspace_keep_forecast(struct workspace *w, const struct forecast *forecast);
 

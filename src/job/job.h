@@ -99,8 +99,9 @@ struct job_device_type {
     int64_t batch;      /* b_t, samples */
     int64_t *batches;   /* [n_batches], those that are measured; none: `batch` */
     size_t n_batches;
-    int64_t max_batch;  /* the largest that fits into a device's memory; 0: not given */
-    struct price price; /* of one device */
+    int64_t micro_batches; /* of a step, to be forecast; 0: as measured */
+    int64_t max_batch;     /* the largest that fits into a device's memory; 0: not given */
+    struct price price;    /* of one device */
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
     size_t n_hosts;

@@ -186,6 +186,7 @@ static const struct field type_field[] = {
     {"batches", read_batches, 0, false},
     {"max_batch", field_count, offsetof(struct draft, type.max_batch), false},
     {"price", field_price, offsetof(struct draft, type.price), false},
+    {"micro_batches", field_count, offsetof(struct draft, type.micro_batches), false},
     {"hosts", host_list_read, offsetof(struct draft, hosts), false},
     {"subsystem", read_subsystem, 0, false},
     {"allow_full", field_bool, offsetof(struct draft, type.allow_full), false},

@@ -47,14 +47,17 @@ static struct owner *find_owners(struct arena *arena, const struct network *netw
     return owner;
 }
 
-/* What a ring can count on. */
+/* What a ring can count on: the slower of both, with the longer latency. */
 static void take_worse(struct link *worst, const struct link *link)
 {
-    double bandwidth_Bps = link_is_shared(link) ? link->together_Bps : link->bandwidth_Bps;
-    if (worst->source == LINK_UNKNOWN)
-        *worst = (struct link){.bandwidth_Bps = INFINITY, .source = link->source};
-    worst->bandwidth_Bps = fmin(worst->bandwidth_Bps, bandwidth_Bps);
-    worst->latency_s = fmax(worst->latency_s, link->latency_s);
+    struct link other = *link;
+    bool first = worst->source == LINK_UNKNOWN;
+    double latency_s = fmax(worst->latency_s, link->latency_s);
+    if (link_is_shared(link))
+        other.bandwidth_Bps = link->together_Bps;
+    if (first || other.bandwidth_Bps < worst->bandwidth_Bps)
+        *worst = other;
+    worst->latency_s = latency_s;
 }
 
 static void take_network(struct arena *arena, const struct network *network, const struct job *job,
@@ -92,15 +95,17 @@ static struct job two_of_each(struct arena *arena, const struct job *job, bool o
     return two;
 }
 
-static void fill_from_classes(struct arena *arena, const struct job *job, bool on_one_host,
-                              struct link *link)
+static void fill_from_classes(struct arena *arena, const struct network *network,
+                              const struct job *job, bool on_one_host, struct link *link)
 {
     struct job two = two_of_each(arena, job, on_one_host);
+    struct network unnamed = network ? *network : (struct network){0};
+    unnamed.n = 0;
     size_t n = (size_t)job->n_types;
     for (size_t pair = 0; pair < n * n; pair++) {
         struct error none = {0};
         if (link[pair].source == LINK_UNKNOWN)
-            network_link(NULL, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
+            network_link(&unnamed, &two, 2 * (pair / n), 2 * (pair % n) + 1, &link[pair], &none);
         error_clear(&none);
     }
 }
@@ -114,8 +119,8 @@ struct class_links class_links_find(struct arena *arena, const struct network *n
                                   .within = ARENA_ARRAY(arena, n * n, struct link)};
     if (network && network->n)
         take_network(arena, network, job, &classes);
-    fill_from_classes(arena, job, false, classes.across);
-    fill_from_classes(arena, job, true, classes.within);
+    fill_from_classes(arena, network, job, false, classes.across);
+    fill_from_classes(arena, network, job, true, classes.within);
     return classes;
 }
 

@@ -182,8 +182,10 @@ static struct link find_link(const struct class_links *classes, const struct job
                              const char *from, const char *to, bool within)
 {
     int a = job_find_type(job, from), b = job_find_type(job, to);
-    return a == JOB_NO_TYPE || b == JOB_NO_TYPE ? (struct link){0}
-                                                : *class_link(classes, a, b, within);
+    struct link link = {0};
+    if (a != JOB_NO_TYPE && b != JOB_NO_TYPE)
+        link = *class_link(classes, a, b, within);
+    return link;
 }
 
 static void compare_link(struct list *list, const struct class_links *classes, const char *from,

@@ -203,6 +203,11 @@ bool quantity_is_batch(const struct quantity *q)
     return q->kind->set == set_batch;
 }
 
+bool quantity_is_latency(const struct quantity *q)
+{
+    return q->kind->set == set_latency;
+}
+
 void quantity_set(const struct quantity *q, double value, struct variant *variant)
 {
     q->kind->set(q, value, variant);
@@ -320,7 +325,7 @@ static bool add_range(const struct quantity *q, const double *bound, struct valu
 static bool add_item(struct arena *arena, const struct quantity *q, char *item, const char *unit,
                      struct values *values, struct error *e)
 {
-    double bound[3];
+    double bound[3] = {0};
     int n = 0;
     for (char *part = item; part && n < 3; n++) {
         char *colon = strchr(part, ':');

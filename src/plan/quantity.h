@@ -30,9 +30,10 @@ bool quantity_find(struct arena *arena, const struct job *job, const char *path,
 bool quantity_values(struct arena *arena, const struct quantity *quantity, const char *text,
                      double **value, size_t *n, struct error *e);
 
-/* Whether it is a count of devices, or a batch. */
+/* Whether it is a count of devices, a batch, a latency. */
 bool quantity_is_count(const struct quantity *quantity);
 bool quantity_is_batch(const struct quantity *quantity);
+bool quantity_is_latency(const struct quantity *quantity);
 
 /* Gives a variant another value. It needs room for one change of a link more. */
 void quantity_set(const struct quantity *quantity, double value, struct variant *variant);

@@ -138,6 +138,24 @@ static struct box pop(struct heap *heap)
     return first;
 }
 
+/* The fewest iterations, each as short as can be; what is between epochs is the same for all. */
+static double least_total_s(const struct search *s, const struct outcome *low,
+                            const struct outcome *high)
+{
+    const struct job_training *training = &s->w->job.training;
+    double between_s = training->evaluation_s + training->checkpoint_s;
+    return training->epochs * (low->step_s * high->iterations + between_s);
+}
+
+/* The iterations' work stays the same but for one: the last is rounded up, or dropped. */
+static double least_cost(const struct search *s, const struct box *box, const struct outcome *low)
+{
+    const struct job_training *training = &s->w->job.training;
+    double work = sum(s, box->low, s->work), ratio = least_price_of_work(s, box);
+    double one = training->drops_last ? sum(s, box->high, s->price_per_s) : work * ratio;
+    return training->epochs * low->step_s * (low->iterations * work * ratio - one);
+}
+
 /* Tries a box's corners, and keeps it where something in it may meet the goal and be better. */
 static bool add_box(struct search *s, struct box box, struct error *e)
 {
@@ -150,12 +168,9 @@ static bool add_box(struct search *s, struct box box, struct error *e)
     if (!try_mix(s, box.high, &most, e))
         return false;
     consider(s, &most);
-    const struct outcome *low = &fewest.outcome, *high = &most.outcome;
-    double epochs = s->w->job.training.epochs, each_s = epochs * low->step_s;
-    double least_work = (low->iterations - 1) * sum(s, box.low, s->work);
-    double total_s = each_s * high->iterations;
-    double cost = fmax(each_s * least_work * least_price_of_work(s, &box),
-                       total_s * sum(s, box.low, s->price_per_s));
+    double total_s = least_total_s(s, &fewest.outcome, &most.outcome);
+    double cost =
+        fmax(least_cost(s, &box, &fewest.outcome), total_s * sum(s, box.low, s->price_per_s));
     box.bound = by_cost(s->goal) ? cost : total_s;
     bool useful = !s->best.known || box.bound < value_of(s, &s->best) * (1 - CLOSE);
     if (useful && meets(s->goal, total_s, cost))

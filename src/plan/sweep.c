@@ -134,13 +134,19 @@ static void note_failed(struct run *run, size_t system)
         ;
 }
 
+static bool is_cancelled(const struct sweep *sweep)
+{
+    return sweep->cancel && *sweep->cancel;
+}
+
 static void forecast_share(void *self, size_t first, size_t end)
 {
     struct run *run = self;
     struct arena arena = {0};
     struct error e = {0};
     struct variant v = make_variant(&arena, run->sweep->what_if);
-    for (size_t i = first; i < end && first < atomic_load(&run->first_failed); i++) {
+    bool needed = first < atomic_load(&run->first_failed) && !is_cancelled(run->sweep);
+    for (size_t i = first; i < end && needed; i++) {
         if (!forecast_system(run->sweep, run->sweep->first + i, &v, &e))
             note_failed(run, i);
     }
@@ -181,6 +187,10 @@ bool sweep_run(struct arena *arena, struct what_if *what_if, struct sweep *sweep
         return false;
     parallel_run(forecast_share, &run, sweep->n, AT_ONCE);
     size_t failed = atomic_load(&run.first_failed);
+    if (is_cancelled(sweep)) {
+        error_set(e, ERROR_HOST, "interrupted");
+        return false;
+    }
     return failed == SIZE_MAX || refuse_system(arena, sweep, sweep->first + failed, e);
 }
 

@@ -2,6 +2,7 @@
 #ifndef FORETRAIN_PLAN_SWEEP_H
 #define FORETRAIN_PLAN_SWEEP_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,8 +30,9 @@ struct sweep {
     size_t n_axes;
     size_t n_systems; /* in all parts */
     struct sweep_part part;
-    size_t first, n;         /* the part's own systems */
-    struct outcome *outcome; /* [n] */
+    size_t first, n;                     /* the part's own systems */
+    struct outcome *outcome;             /* [n] */
+    const volatile sig_atomic_t *cancel; /* or NULL; not zero: stop */
 };
 
 /* What is best of a whole sweep; SWEEP_NONE: nothing has that. */
@@ -54,7 +56,8 @@ bool sweep_take_part(struct sweep *sweep, struct sweep_part part, struct error *
 
 /*
  * Forecasts the part's systems on all processors, into `outcome`, which it makes in the arena. The
- * same at any number of threads. Fails naming the first system that cannot be forecast.
+ * same at any number of threads. Fails naming the first system that cannot be forecast, or
+ * where it was cancelled.
  */
 bool sweep_run(struct arena *arena, struct what_if *what_if, struct sweep *sweep, struct error *e);
 

@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "network/both_ways.h"
+#include "network/slowest_link.h"
 #include "plan/batch_profile.h"
 #include "plan/ring_only.h"
+#include "predict/batch_fit.h"
 #include "predict/parts.h"
 
 struct type_at_batch {
@@ -40,6 +43,17 @@ static bool make_step(struct what_if *w, int t, const struct profile *profile,
     return true;
 }
 
+static bool profile_at(const struct what_if *w, int t, double batch, struct profile *profile,
+                       struct error *e)
+{
+    struct batch_fit fit;
+    const struct measured_batches *known = &w->batches[t];
+    if (known->n > 1)
+        return batch_profile(w->arena, known->profile, known->n, batch, profile, &fit, e);
+    *profile = batch_profile_scaled(w->arena, &w->profile[t], batch);
+    return true;
+}
+
 bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *e)
 {
     struct type_at_batch *at = ARENA_NEW(w->arena, struct type_at_batch);
@@ -47,7 +61,9 @@ bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *
     int64_t own = type->batch;
     if (find_batch(w, t, batch))
         return true;
-    struct profile profile = batch_profile_scaled(w->arena, &w->profile[t], (double)batch);
+    struct profile profile;
+    if (!profile_at(w, t, (double)batch, &profile, e))
+        return false;
     *at = (struct type_at_batch){.batch = batch, .stages = w->base.type[t], .next = w->type[t]};
     type->batch = batch;
     bool ok = forecast_stages(&w->job, t, &profile, &at->stages, e);
@@ -58,11 +74,10 @@ bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *
     return true;
 }
 
-static bool share_host(const struct job *job, size_t position)
+static bool share_host(const struct job *job, struct ft_pair hop)
 {
-    const char *from = job_device_host(job, job_ring_device(job, position), NULL);
-    size_t next = job_ring_device(job, (position + 1) % job->n_devices);
-    const char *to = job_device_host(job, next, NULL);
+    const char *from = job_device_host(job, job_ring_device(job, hop.from), NULL);
+    const char *to = job_device_host(job, job_ring_device(job, hop.to), NULL);
     return from && to && strcmp(from, to) == 0;
 }
 
@@ -94,14 +109,16 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
                    struct what_if *what_if, struct error *e)
 {
     struct what_if w = {.arena = arena, .profile = profile, .counts_vary = counts_vary};
-    if (!ring_only(job, e) || !forecast_make(arena, job, profile, network, model, &w.base, e))
+    if ((counts_vary && !ring_only(job, e)) ||
+        !forecast_make(arena, job, profile, network, model, &w.base, e))
         return false;
     take_job(&w, job);
     choose_model(&w, model);
     w.classes = class_links_find(arena, network, job);
-    w.within = ARENA_ARRAY(arena, job->n_devices, bool);
-    for (size_t i = 0; i < job->n_devices; i++)
-        w.within[i] = share_host(job, i);
+    w.within = ARENA_ARRAY(arena, w.base.n_hops, bool);
+    for (size_t h = 0; h < w.base.n_hops; h++)
+        w.within[h] = share_host(job, w.base.hop[h]);
+    w.batches = ARENA_ARRAY(arena, (size_t)job->n_types, struct measured_batches);
     w.type = ARENA_ARRAY(arena, (size_t)job->n_types, struct type_at_batch *);
     for (int t = 0; t < job->n_types; t++) {
         if (!what_if_allow_batch(&w, t, job->type[t].batch, e))
@@ -116,11 +133,10 @@ struct system {
     const struct what_if *w;
     const struct variant *variant;
     struct arena arena;
-    int *type; /* [f.n_types], their numbers in the job */
+    struct warnings warnings; /* nobody reads them */
+    int *type;                /* [f.n_types], their numbers in the job */
     const struct type_at_batch **at;
     struct job job;
-    int *type_of; /* [n_devices], by position */
-    struct ft_link *link;
     struct forecast f;
 };
 
@@ -150,7 +166,7 @@ static void take_types(struct system *s)
     s->f.n_devices = s->job.n_devices;
 }
 
-static void change_link(const struct variant *v, int from, int to, struct ft_link *link)
+static void change_link(const struct variant *v, int from, int to, struct link *link)
 {
     for (size_t c = 0; c < v->n_changes; c++) {
         const struct link_change *change = &v->change[c];
@@ -158,20 +174,18 @@ static void change_link(const struct variant *v, int from, int to, struct ft_lin
         bool back = change->type[0] == to && change->type[1] == from;
         if (!forth && !back)
             continue;
-        if (change->bandwidth_Bps > 0) {
+        link->curve = NULL;
+        if (change->bandwidth_Bps > 0)
             link->bandwidth_Bps = change->bandwidth_Bps;
-            link->n_curve = 0;
-        }
         if (change->latency_s >= 0)
             link->latency_s = change->latency_s;
     }
 }
 
 static bool find_class_link(const struct system *s, int from, int to, bool within,
-                            struct ft_link *link, struct error *e)
+                            struct link *link, struct error *e)
 {
-    const struct link *class = class_link(&s->w->classes, from, to, within);
-    *link = forecast_as_link(class);
+    *link = *class_link(&s->w->classes, from, to, within);
     if (!within)
         change_link(s->variant, from, to, link);
     if (link->bandwidth_Bps > 0)
@@ -191,102 +205,129 @@ static bool add_run(struct system *s, int run, size_t first, struct error *e)
     const struct job_device_type *t = &s->job.type[run];
     size_t n = (size_t)t->count, slots = t->n_hosts > 0 ? (size_t)t->host[0].n_devices : 1;
     bool on_one_host = s->f.n_types == 1 && n <= slots;
-    struct ft_link across, within, leaving;
+    struct link across, within, leaving;
     if ((n > 1 && !find_class_link(s, type, type, false, &across, e)) ||
         (n > 1 && slots > 1 && !find_class_link(s, type, type, true, &within, e)) ||
         !find_class_link(s, type, next, on_one_host, &leaving, e))
         return false;
     for (size_t k = 0; k < n; k++) {
         bool stays = (k + 1) % slots != 0;
-        s->type_of[first + k] = run;
-        s->link[first + k] = k + 1 == n ? leaving : stays ? within : across;
+        s->f.link[first + k] = k + 1 == n ? leaving : stays ? within : across;
     }
     return true;
+}
+
+/* What depends on all links of a ring; each device counts as alone on its host. */
+static void settle_links(struct system *s)
+{
+    const char **host = ARENA_ARRAY(&s->arena, s->f.n_devices, const char *);
+    both_ways_share(host, s->f.n_devices, s->f.link);
+    slowest_link_expect(s->f.link, s->f.n_devices);
+}
+
+static void use_ring(struct system *s)
+{
+    size_t n = s->f.n_devices;
+    s->f.n_hops = n;
+    s->f.link = ARENA_ARRAY(&s->arena, n, struct link);
+    s->f.slowest_hop = ARENA_ARRAY(&s->arena, n, size_t);
+    for (size_t i = 0; i < n; i++)
+        s->f.slowest_hop[i] = i;
 }
 
 static bool ring_by_class(struct system *s, struct error *e)
 {
     size_t first = 0;
+    s->job.ring = NULL;
+    use_ring(s);
     for (int run = 0; run < s->f.n_types; run++) {
         if (s->f.n_devices > 1 && !add_run(s, run, first, e))
             return false;
         first += (size_t)s->job.type[run].count;
     }
+    if (s->f.n_devices > 1)
+        settle_links(s);
     return true;
 }
 
-static void ring_of_job(struct system *s)
+static int type_at(const struct system *s, size_t position)
 {
-    size_t n = s->f.n_devices;
-    for (size_t i = 0; i < n; i++)
-        s->type_of[i] = job_device_type(&s->job, job_ring_device(&s->job, i));
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        s->link[i] = forecast_as_link(&s->w->base.link[i]);
-        if (!s->w->within[i])
-            change_link(s->variant, s->type_of[i], s->type_of[(i + 1) % n], &s->link[i]);
+    return job_device_type(&s->job, job_ring_device(&s->job, position));
+}
+
+/* The job's own collective, over links that may be others. */
+static void links_of_job(struct system *s)
+{
+    const struct forecast *base = &s->w->base;
+    s->f.collective = base->collective;
+    s->f.hop = base->hop;
+    s->f.n_hops = base->n_hops;
+    s->f.slowest_hop = base->slowest_hop;
+    s->f.link = ARENA_ARRAY(&s->arena, base->n_hops, struct link);
+    for (size_t h = 0; h < base->n_hops; h++) {
+        s->f.link[h] = base->link[h];
+        if (!s->w->within[h])
+            change_link(s->variant, type_at(s, base->hop[h].from), type_at(s, base->hop[h].to),
+                        &s->f.link[h]);
     }
 }
 
-static bool make_ring(struct system *s, struct error *e)
+static bool find_links(struct system *s, struct error *e)
 {
-    s->type_of = ARENA_ARRAY(&s->arena, s->f.n_devices, int);
-    s->link = ARENA_ARRAY(&s->arena, s->f.n_devices, struct ft_link);
     if (s->w->counts_vary)
         return ring_by_class(s, e);
-    ring_of_job(s);
+    links_of_job(s);
     return true;
 }
 
-static bool step_by_closed_form(struct system *s, char *message)
+static struct ft_timeline_type *timeline_types(struct system *s)
 {
-    size_t n = s->f.n_devices, n_types = (size_t)s->f.n_types;
-    struct ft_device_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_device_type);
-    double *bandwidth_Bps = ARENA_ARRAY(&s->arena, n, double);
-    for (size_t t = 0; t < n_types; t++) {
-        type[t] = forecast_device_type(&s->f.type[t]);
-        type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
-    }
-    for (size_t i = 0; i < n; i++)
-        bandwidth_Bps[i] = s->link[i].bandwidth_Bps;
-    struct ft_ring ring = {n, s->type_of, bandwidth_Bps, s->w->base.payload_bytes};
-    struct ft_step_forecast step;
-    if (!ft_closed_form(type, n_types, &ring, NULL, &step, message))
-        return false;
-    s->f.step_s = step.step_s;
-    return true;
-}
-
-static bool step_by_timeline(struct system *s, char *message)
-{
-    size_t n_types = (size_t)s->f.n_types;
-    struct ft_timeline_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_timeline_type);
-    for (size_t t = 0; t < n_types; t++) {
+    struct ft_timeline_type *type =
+        ARENA_ARRAY(&s->arena, (size_t)s->f.n_types, struct ft_timeline_type);
+    for (int t = 0; t < s->f.n_types; t++) {
         type[t] = s->at[t]->step;
         type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
     }
-    struct ft_timeline timeline = {.type = type,
-                                   .n_types = n_types,
-                                   .type_of = s->type_of,
-                                   .link = s->f.n_devices > 1 ? s->link : NULL,
-                                   .n_devices = s->f.n_devices,
+    return type;
+}
+
+static bool step_by_timeline(struct system *s, struct error *e)
+{
+    size_t n = s->f.n_devices;
+    int *type_of = ARENA_ARRAY(&s->arena, n, int);
+    struct ft_link *link = ARENA_ARRAY(&s->arena, s->f.n_hops, struct ft_link);
+    for (size_t i = 0; i < n; i++)
+        type_of[i] = type_at(s, i);
+    for (size_t h = 0; h < s->f.n_hops; h++)
+        link[h] = forecast_as_link(&s->f.link[h]);
+    struct ft_timeline timeline = {.type = timeline_types(s),
+                                   .n_types = (size_t)s->f.n_types,
+                                   .type_of = type_of,
+                                   .link = n > 1 ? link : NULL,
+                                   .n_devices = n,
                                    .bucket_bytes = s->w->buckets.bytes,
-                                   .n_buckets = s->w->buckets.n};
+                                   .n_buckets = s->w->buckets.n,
+                                   .collective = s->f.collective};
     struct ft_timeline_step step;
-    if (!ft_timeline_step(&timeline, &step, message))
+    char message[FT_MESSAGE_SIZE];
+    if (!ft_timeline_step(&timeline, &step, message)) {
+        error_set(e, ERROR_INPUT, "%s: %s", s->job.file ? s->job.file : "job", message);
         return false;
+    }
     s->f.step_s = step.step_s;
     return true;
 }
 
 static bool find_step(struct system *s, struct error *e)
 {
-    char message[FT_MESSAGE_SIZE];
     s->f.model = MODEL_CLOSED_FORM; /* no interval */
-    bool timeline = s->w->model == MODEL_TIMELINE;
-    if (timeline ? step_by_timeline(s, message) : step_by_closed_form(s, message))
-        return true;
-    error_set(e, ERROR_INPUT, "%s: %s", s->job.file ? s->job.file : "job", message);
-    return false;
+    s->f.payload_bytes = s->w->base.payload_bytes;
+    if (s->w->model == MODEL_TIMELINE)
+        return step_by_timeline(s, e);
+    if (!forecast_closed_form(&s->arena, &s->job, &s->f, e))
+        return false;
+    s->f.step_s = s->f.closed_form.step_s;
+    return true;
 }
 
 static void find_cost(const struct system *s, struct outcome *o)
@@ -302,15 +343,14 @@ static void find_cost(const struct system *s, struct outcome *o)
 
 static bool forecast_system(struct system *s, struct outcome *outcome, struct error *e)
 {
-    struct warnings warnings = {.arena = &s->arena};
     take_types(s);
     if (s->f.n_devices == 0) {
         *outcome = (struct outcome){0};
         return true;
     }
     forecast_sample_size(&s->job, s->w->profile, &s->f);
-    if (!forecast_storage(&s->job, s->w->profile, &s->f, &warnings, e) || !make_ring(s, e) ||
-        !find_step(s, e) || !forecast_epoch(&s->arena, &s->job, &s->f, &warnings, e))
+    if (!forecast_storage(&s->job, s->w->profile, &s->f, &s->warnings, e) || !find_links(s, e) ||
+        !find_step(s, e) || !forecast_epoch(&s->arena, &s->job, &s->f, &s->warnings, e))
         return false;
     struct outcome o = {.any = true,
                         .n_devices = s->f.n_devices,
@@ -329,6 +369,7 @@ bool what_if_forecast(const struct what_if *w, const struct variant *variant,
                       struct outcome *outcome, struct error *e)
 {
     struct system s = {.w = w, .variant = variant};
+    s.warnings.arena = &s.arena;
     bool ok = forecast_system(&s, outcome, e);
     arena_free(&s.arena);
     return ok;

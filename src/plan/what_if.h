@@ -19,6 +19,12 @@
 
 struct type_at_batch;
 
+/* What is known of a type at several batches; n 0 or 1: at one. */
+struct measured_batches {
+    const struct profile *profile; /* [n] */
+    size_t n;
+};
+
 struct what_if {
     struct arena *arena;
     struct job job; /* with the size of a sample that its forecast found */
@@ -28,9 +34,10 @@ struct what_if {
     const char *why_not;       /* the timeline is not that model, though asked for; or NULL */
     bool counts_vary;          /* rings are type by type over `classes`; else the job's own */
     struct class_links classes;
-    bool *within; /* [n_devices], positions of the job's ring whose link stays on one host */
+    bool *within; /* [base.n_hops], which of the job's links stay on one host */
     struct ring_buckets buckets;
-    struct type_at_batch **type; /* [n_types], lists */
+    struct measured_batches *batches; /* [n_types] */
+    struct type_at_batch **type;      /* [n_types], lists */
 };
 
 /* Links between two types across hosts that are changed, in both directions. */
@@ -65,7 +72,11 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
                    const struct network *network, enum forecast_model model, bool counts_vary,
                    struct what_if *what_if, struct error *e);
 
-/* Makes ready for another batch of a type; before any system that has it. */
+/*
+ * Makes ready for another batch of a type; before any system that has it. Its times are those of
+ * `batches` [type], which the caller may set, read off the line through them; else those of its
+ * profile in proportion.
+ */
 bool what_if_allow_batch(struct what_if *what_if, int type, int64_t batch, struct error *e);
 
 /*

@@ -73,31 +73,20 @@ static double weighted_mean(const struct measured *m, which *samples, size_t ind
     return fmax(0, mean);
 }
 
-static double scaled(double value, double from_mean, double to_mean)
-{
-    return from_mean > 0 ? value * to_mean / from_mean : to_mean;
-}
-
 /* The nearest batch's samples with another mean; unknown where one profile does not hold them. */
 static struct samples fit_samples(const struct measured *m, which *samples, size_t index)
 {
-    struct samples fitted = *samples(m->nearest, index);
+    const struct samples *nearest = samples(m->nearest, index);
+    bool known = nearest->known;
     for (size_t i = 0; i < m->n; i++)
-        fitted.known = fitted.known && samples(m->at[i], index)->known;
-    if (!fitted.known)
+        known = known && samples(m->at[i], index)->known;
+    if (!known)
         return (struct samples){0};
-    const double *value = fitted.value;
-    double from = fitted.stats.mean, to = weighted_mean(m, samples, index);
-    if (value)
-        fitted.value = ARENA_ARRAY(m->arena, fitted.stats.n, double);
-    for (size_t k = 0; value && k < fitted.stats.n; k++)
-        fitted.value[k] = scaled(value[k], from, to);
-    fitted.stats = (struct stats){.n = fitted.stats.n,
-                                  .mean = to,
-                                  .sd = from > 0 ? fitted.stats.sd * to / from : 0,
-                                  .min = scaled(fitted.stats.min, from, to),
-                                  .max = scaled(fitted.stats.max, from, to)};
-    return fitted;
+    double from = nearest->stats.mean, to = weighted_mean(m, samples, index);
+    if (from > 0)
+        return samples_times(m->arena, nearest, to / from);
+    struct stats always = {.n = nearest->stats.n, .mean = to, .min = to, .max = to};
+    return (struct samples){.known = true, .stats = always};
 }
 
 static void fit_times(const struct measured *m, struct profile *out)
@@ -112,21 +101,24 @@ static void fit_times(const struct measured *m, struct profile *out)
     }
 }
 
-/* A device alone has its whole backward pass for it. */
+/* A device alone has its whole backward pass, with that of all micro-batches. */
 static const struct samples *computing(const struct profile *p, size_t part)
 {
-    static const enum stage stage[] = {STAGE_FORWARD, STAGE_BACKWARD_UNSYNCED, STAGE_OPTIMIZER};
-    if (part < sizeof stage / sizeof *stage)
-        return &p->stage[stage[part]];
-    return &p->stage[p->stage[STAGE_BACKWARD_COMPUTE].known ? STAGE_BACKWARD_COMPUTE
-                                                            : STAGE_BACKWARD];
+    static const enum stage in_ring[] = {STAGE_FORWARD, STAGE_OPTIMIZER, STAGE_BACKWARD_COMPUTE,
+                                         STAGE_BACKWARD_UNSYNCED};
+    static const enum stage alone[] = {STAGE_FORWARD, STAGE_OPTIMIZER, STAGE_BACKWARD};
+    return &p->stage[p->stage[STAGE_BACKWARD_COMPUTE].known ? in_ring[part] : alone[part]];
 }
-enum { N_COMPUTING = 4 };
+
+static size_t n_computing(const struct profile *p)
+{
+    return p->stage[STAGE_BACKWARD_COMPUTE].known ? 4 : 3;
+}
 
 static double computing_s(const struct profile *p)
 {
     double sum_s = 0;
-    for (size_t part = 0; part < N_COMPUTING; part++) {
+    for (size_t part = 0; part < n_computing(p); part++) {
         const struct samples *samples = computing(p, part);
         sum_s += samples->known ? samples->stats.mean : 0;
     }
@@ -137,7 +129,7 @@ static double computing_s(const struct profile *p)
 static double variance_of_mean(const struct profile *p)
 {
     double sum = 0;
-    for (size_t part = 0; part < N_COMPUTING; part++) {
+    for (size_t part = 0; part < n_computing(p); part++) {
         const struct samples *samples = computing(p, part);
         if (samples->known && samples->stats.n < 2)
             return -1;
@@ -214,15 +206,6 @@ static const char *note_of(struct arena *arena, const struct batch_fit *fit)
                      fit->extrapolated ? "extrapolated from" : "between", list.data, error);
     text_free(&list);
     return note;
-}
-
-static void add_note(struct arena *arena, struct profile *out)
-{
-    const char **line = ARENA_ARRAY(arena, out->n_notes + 1, const char *);
-    for (size_t i = 0; i < out->n_notes; i++)
-        line[i] = out->note_line[i];
-    line[out->n_notes++] = note_of(arena, out->fit);
-    out->note_line = line;
 }
 
 static bool is_close(double a, double b)
@@ -359,7 +342,7 @@ bool batch_profile(struct arena *arena, const struct profile *profile, size_t n,
         struct batch_fit *kept = ARENA_NEW(arena, struct batch_fit);
         *kept = found;
         made.fit = kept;
-        add_note(arena, &made);
+        profile_add_note(arena, &made, note_of(arena, kept));
     }
     *out = made;
     *fit = found;

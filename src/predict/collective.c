@@ -34,11 +34,15 @@ static bool make_room(struct ft_collective *c)
     if (more > SIZE_MAX / sizeof *c->transfer)
         return false;
     struct ft_pair *pair = realloc(c->pair, more * sizeof *pair);
-    c->pair = pair ? pair : c->pair;
+    if (pair)
+        c->pair = pair;
     struct transfer *transfer = realloc(c->transfer, more * sizeof *transfer);
-    c->transfer = transfer ? transfer : c->transfer;
-    c->capacity = pair && transfer ? more : c->capacity;
-    return pair && transfer;
+    if (transfer)
+        c->transfer = transfer;
+    if (!pair || !transfer)
+        return false;
+    c->capacity = more;
+    return true;
 }
 
 void collective_add(struct ft_collective *c, size_t from, size_t to, double share)

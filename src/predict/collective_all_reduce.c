@@ -42,7 +42,7 @@ bool collective_check_links(const struct ft_collective *c, const struct ft_link 
 /* Working memory first, so that nothing is written before all is known to be right. */
 static bool all_reduce(const struct ft_collective *c, const struct ft_link *link,
                        const double *start_s, double payload_bytes, struct collective_work *work,
-                       double *time_s, char *message)
+                       double *time_s, double *end_s, char *message)
 {
     double last_s = 0;
     collective_cost(c, link, payload_bytes, NULL, work);
@@ -51,8 +51,10 @@ static bool all_reduce(const struct ft_collective *c, const struct ft_link *link
     if (!isfinite(8 * (last_s + collective_longest_s(c, payload_bytes, work, time_s))))
         return refuse(message, "an all-reduce of %g bytes takes too long to count", payload_bytes);
     memcpy(time_s, start_s, c->n_devices * sizeof *time_s);
-    return collective_run(c, payload_bytes, work, time_s) ||
-           refuse(message, "there is no memory for %zu devices", c->n_devices);
+    if (!collective_run(c, payload_bytes, work, time_s))
+        return refuse(message, "there is no memory for %zu devices", c->n_devices);
+    memcpy(end_s, time_s, c->n_devices * sizeof *end_s);
+    return true;
 }
 
 bool ft_collective_all_reduce(const struct ft_collective *c, const struct ft_link *link,
@@ -69,10 +71,8 @@ bool ft_collective_all_reduce(const struct ft_collective *c, const struct ft_lin
     struct collective_work work;
     double *time_s = malloc(c->n_devices * sizeof *time_s);
     bool ok = collective_work_make(c, &work) && time_s
-                  ? all_reduce(c, link, start_s, payload_bytes, &work, time_s, message)
+                  ? all_reduce(c, link, start_s, payload_bytes, &work, time_s, end_s, message)
                   : refuse(message, "there is no memory for %zu devices", c->n_devices);
-    if (ok)
-        memcpy(end_s, time_s, c->n_devices * sizeof *time_s);
     collective_work_free(&work);
     free(time_s);
     return ok;

@@ -34,9 +34,8 @@ static bool read_stages(const struct job *job, const struct profile *profile,
     return false;
 }
 
-/* The closed form over the job's devices, into `f->device` and `f->closed_form`. */
-static bool forecast_closed_form(struct arena *arena, const struct job *job, struct forecast *f,
-                                 struct error *e)
+bool forecast_closed_form(struct arena *arena, const struct job *job, struct forecast *f,
+                          struct error *e)
 {
     size_t n = job->n_devices, n_types = (size_t)job->n_types;
     struct ft_device_type *type = ARENA_ARRAY(arena, n_types, struct ft_device_type);

@@ -58,6 +58,11 @@ bool forecast_collective(struct arena *arena, const struct job *job, const struc
 bool forecast_collective_times(struct arena *arena, const struct job *job,
                                const struct forecast *forecast, double *time_s, struct error *e);
 
+/* The closed form over the job's devices, into `device` and `closed_form`, from a forecast that has
+ * its types' stages, its collective and links. */
+bool forecast_closed_form(struct arena *arena, const struct job *job, struct forecast *forecast,
+                          struct error *e);
+
 /* A link as the library takes it. */
 struct ft_link forecast_as_link(const struct link *link);
 

@@ -83,6 +83,14 @@ static double ready_of(const struct source *s, size_t b, double backward_s)
     return whole_s > 0 ? backward_s * fmin(1, other->bucket[b].ready.stats.mean / whole_s) : 0;
 }
 
+/* Of the micro-batch that is all-reduced. */
+static double backward_of(const struct source *s)
+{
+    if (has_ready_times(s->p))
+        return stage_of(s, STAGE_BACKWARD_COMPUTE);
+    return fmax(0, stage_of(s, STAGE_BACKWARD) - stage_of(s, STAGE_BACKWARD_UNSYNCED));
+}
+
 static struct ft_timeline_type step_of(struct arena *arena, const struct source *s)
 {
     const struct profile *p = s->p;
@@ -93,7 +101,7 @@ static struct ft_timeline_type step_of(struct arena *arena, const struct source 
         .load_s = inside ? stage_of(s, STAGE_WAIT) : interval_s,
         .load_inside = inside,
         .forward_s = stage_of(s, STAGE_FORWARD) + stage_of(s, STAGE_BACKWARD_UNSYNCED),
-        .backward_s = stage_of(s, has_ready_times(p) ? STAGE_BACKWARD_COMPUTE : STAGE_BACKWARD),
+        .backward_s = backward_of(s),
         .ready_s = ready_s,
         .optimizer_s = stage_of(s, STAGE_OPTIMIZER),
         .rest_s = stage_of(s, STAGE_REST) + stage_of(s, STAGE_COPY) + (inside ? 0 : s->fetch_s),

@@ -179,4 +179,10 @@ void profile_format(const struct profile *profile, const char *samples_file, str
 bool profile_from_records(struct arena *arena, const char *const *record, size_t n,
                           struct profile *profile, struct error *e);
 
+/* All samples and their statistics times `factor`, at least 0. */
+struct samples samples_times(struct arena *arena, const struct samples *samples, double factor);
+
+/* Adds a line to the profile's notes, which stay as they are for others. */
+void profile_add_note(struct arena *arena, struct profile *profile, const char *note);
+
 #endif

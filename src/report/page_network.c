@@ -146,6 +146,17 @@ static bool is_way(const struct page *page)
     return page->run->map->by == MAP_DEVICES && !page->run->forecast->collective;
 }
 
+static void draw_used(const struct map_view *v,
+                      void (*draw)(const struct map_view *, size_t, size_t))
+{
+    for (size_t i = 0; i < v->map->n; i++) {
+        for (size_t j = 0; j < v->map->n; j++) {
+            if (v->map->cell[i * v->map->n + j].n_used)
+                draw(v, i, j);
+        }
+    }
+}
+
 static void draw_map(const struct page *page)
 {
     static const char *const key[] = {"none",      "not known",   "key-ring",
@@ -160,14 +171,9 @@ static void draw_map(const struct page *page)
         for (size_t j = 0; j < map->n; j++)
             draw_cell(&v, i, j);
     }
-    for (size_t k = 0; is_way(page) && k < map->n * map->n; k++) {
-        if (map->cell[k].n_used)
-            draw_way(&v, k / map->n, k % map->n);
-    }
-    for (size_t k = 0; k < map->n * map->n; k++) {
-        if (map->cell[k].n_used)
-            draw_hop(&v, k / map->n, k % map->n);
-    }
+    if (is_way(page))
+        draw_used(&v, draw_way);
+    draw_used(&v, draw_hop);
     draw_names(&v);
     svg_close(page->out);
     draw_scale(page);

@@ -93,18 +93,22 @@ static void add_row(const struct sweep *sweep, size_t system, bool total, bool c
         grid_add(grid, "%s", o->cost_known ? report_cost(o->cost, text) : "-");
 }
 
+/* All systems; where those are too many, those on the front, else the first. */
 static void print_rows(const struct sweep *sweep, const struct sweep_best *best, struct text *out)
 {
     bool total = sweep->what_if->base.epoch_known, cost = best->n_front > 0;
-    size_t n = sweep->n_systems < MOST_ROWS ? sweep->n_systems : MOST_ROWS;
+    bool all = sweep->n_systems <= MOST_ROWS, front = !all && cost;
+    size_t n = all                                  ? sweep->n_systems
+               : front && best->n_front < MOST_ROWS ? best->n_front
+                                                    : MOST_ROWS;
     struct grid grid = {.n_columns = sweep->n_axes + 2 + total + cost};
     add_head(sweep, total, cost, &grid);
     for (size_t i = 0; i < n; i++)
-        add_row(sweep, i, total, cost, &grid);
+        add_row(sweep, front ? best->front[i] : i, total, cost, &grid);
     grid_print(&grid, out);
-    if (n < sweep->n_systems)
-        text_format(out, "... and %zu more: --csv, --json or --html has all\n",
-                    sweep->n_systems - n);
+    if (!all)
+        text_format(out, "%s; --csv, --json or --html has all\n",
+                    front ? "No other system is both as fast and as cheap" : "... and more");
 }
 
 static const char *time_text(const struct outcome *o, char *text)

@@ -234,23 +234,17 @@ static bool look_up_track(struct event_scanner *es, uint32_t *track)
     return *track < TRACE_MOST_TRACKS;
 }
 
-/* Up to 8 bytes at `offset` of a value as a number, 0 beyond its end. */
-static inline uint64_t word_of(const struct trace_value *value, size_t offset)
-{
-    uint64_t word;
-    size_t n = value->length > offset ? value->length - offset : 0;
-    if (n == 0)
-        return 0;
-    memcpy(&word, value->json + offset, sizeof word);
-    return n < 8 ? word & ~(UINT64_MAX << 8 * n) : word; /* on a big-endian machine, never found */
-}
-
 /* Remembers tracks by pid and tid as they are written, where these are short. */
 static bool number_track(struct event_scanner *es, uint32_t *track)
 {
-    if (es->pid.length > 8 || es->tid.length > 16)
+    const struct trace_value *pid = &es->pid, *tid = &es->tid;
+    if (pid->length == 0 || pid->length > 8 || tid->length == 0 || tid->length > 16)
         return look_up_track(es, track);
-    struct known_track key = {word_of(&es->pid, 0), word_of(&es->tid, 0), word_of(&es->tid, 8), 0};
+    struct known_track key = {
+        .pid = simd16_word(pid->json, pid->length),
+        .tid = simd16_word(tid->json, tid->length),
+        .more_tid = tid->length > 8 ? simd16_word(tid->json + 8, tid->length - 8) : 0,
+    };
     uint64_t hash = (key.pid + 31 * key.tid + 97 * key.more_tid) * 0x9e3779b97f4a7c15u;
     struct known_track *known = &es->known[hash >> 32 & (N_KNOWN_TRACKS - 1)];
     bool same = known->pid == key.pid && known->tid == key.tid && known->more_tid == key.more_tid;

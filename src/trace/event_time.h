@@ -3,9 +3,10 @@
 #define FORETRAIN_TRACE_EVENT_TIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "trace/scan.h"
+#include "trace/simd16.h"
 
 /*
  * Reads the JSON number at `text`, which scan_number accepts, as microseconds; rounds to the

@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#ifdef __SSE2__
 #include <string.h>
 
+#ifdef __SSE2__
 #include <emmintrin.h>
 
 /* Bytes that end plain text in a JSON string: the quote, the backslash and control characters.
@@ -62,6 +61,14 @@ static inline int64_t simd16_decimal(const char *p, unsigned n)
                      simd16_eight_digits(last - 0x3030303030303030));
 }
 
+/* The first `n` bytes at `p`, at most 8, as a number that no other such bytes give. */
+static inline uint64_t simd16_word(const char *p, size_t n)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return n < 8 ? word & ~(UINT64_MAX << 8 * n) : word;
+}
+
 #else
 
 static inline unsigned simd16_string_stops(const char *p, unsigned *high)
@@ -98,6 +105,13 @@ static inline int64_t simd16_decimal(const char *p, unsigned n)
     for (unsigned i = 0; i < n; i++)
         value = 10 * value + (p[i] - '0');
     return value;
+}
+
+static inline uint64_t simd16_word(const char *p, size_t n)
+{
+    uint64_t word = 0;
+    memcpy(&word, p, n < 8 ? n : 8);
+    return word;
 }
 
 #endif

@@ -10,9 +10,16 @@
 
 int64_t trace_end_ns(const struct trace_event *event)
 {
-    int64_t end_ns = 0;
-    return __builtin_add_overflow(event->start_ns, event->duration_ns, &end_ns) ? INT64_MAX
-                                                                                : end_ns;
+    return event->start_ns + event->duration_ns;
+}
+
+/* Times from which others can be subtracted, and lengths that can be added up: below 146 years and
+ * 73 minutes. */
+static bool is_timed(const struct trace_event *event)
+{
+    const int64_t latest_ns = INT64_C(1) << 62, longest_ns = INT64_C(1) << 42;
+    return event->has_start && event->start_ns >= 0 && event->start_ns < latest_ns &&
+           event->duration_ns >= 0 && event->duration_ns < longest_ns;
 }
 
 static uint32_t add_word(struct trace_collected *c, struct trace_text text)
@@ -134,7 +141,7 @@ static bool take(void *data, const struct trace_event *event, struct error *e)
     (void)e;
     if (event->phase == 'M')
         look_at_process(c, event);
-    if (!event->has_start)
+    if (!is_timed(event))
         return true;
     if (kind >= KIND_STEP && kind <= KIND_FORWARD)
         add_mark(c, event, kind);

@@ -74,7 +74,7 @@ struct trace_collected {
     struct trace_ending ending;
 };
 
-/* When an event is over; saturates. */
+/* When an event is over. */
 int64_t trace_end_ns(const struct trace_event *event);
 
 /*

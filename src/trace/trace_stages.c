@@ -145,14 +145,19 @@ static double last_done_s(const struct record_iteration *it)
     return last_s;
 }
 
-/* With the all-reduces, but not what is done behind the last of them: copying buckets back waits
- * for it, and counts with the rest. */
-static double backward_s(const struct record_iteration *it, struct trace_window backward)
+/*
+ * All of backward on the CPU, as the worker sees it. On a device only up to the last all-reduce:
+ * what comes behind it, copying buckets back, takes long there and counts with the rest.
+ */
+static double backward_s(const struct trace *t, const struct record_iteration *it,
+                         struct trace_window backward)
 {
     const double *time_s = it->time_s;
     double synced_s = fmax(time_s[STAGE_BACKWARD_COMPUTE], last_done_s(it));
     if (trace_window_is_empty(backward) || time_s[STAGE_BACKWARD_COMPUTE] < 0)
         return -1;
+    if (!t->device.used)
+        synced_s = fmax(synced_s, length_s(backward));
     return synced_s + time_s[STAGE_BACKWARD_UNSYNCED];
 }
 
@@ -239,7 +244,7 @@ struct record_iteration trace_stages_of(struct arena *arena, const struct trace 
     time_s[STAGE_FIRST_BACKWARD] = first_backward_s(t, step);
     time_s[STAGE_BACKWARD_COMPUTE] = backward_compute_s(&it, backward);
     time_s[STAGE_BACKWARD_UNSYNCED] = unsynced_s(t, step);
-    time_s[STAGE_BACKWARD] = backward_s(&it, backward);
+    time_s[STAGE_BACKWARD] = backward_s(t, &it, backward);
     time_s[STAGE_OPTIMIZER] = optimizer_s(t, step);
     fill_wait_and_rest(t, step, time_s);
     it.overlaps = time_s[STAGE_REST] < -0.01 * time_s[STAGE_STEP];

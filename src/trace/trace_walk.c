@@ -39,7 +39,7 @@ static void describe(const struct trace_walker *w, struct error *e)
     error_at(e, &place, "expected %s, found: %s (byte %" PRIu64 ")", s->expected,
              text_printable(&arena, found, 0), trace_window_offset(&w->window, s->at));
     arena_free(&arena);
-    error_hint(e, "this is broken JSON: record or export the trace again%s",
+    error_hint(e, "no profiler writes this: record or export the trace again%s",
                w->stream->compressed ? ", or copy it again: `gzip -t` checks a copy" : "");
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "fixture.h"
 #include "job/job.h"
 #include "job/template.h"
 
@@ -21,20 +22,7 @@ struct fixture {
     struct job job;
 };
 
-static int set_up(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    error_clear(&f->e);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_FIXTURE
 
 static const struct job *parse(struct fixture *f, const char *yaml)
 {
@@ -99,7 +87,8 @@ static void every_key_arrives(void **state)
         "model: {script: train.py, args: [--lr, 0.1, '{data}', ''], spawns_ranks: true}\n"
         "data: {path: /data, size: 200 TB, samples: 2000000000, sample_size: 100 kB, seed: 7,\n"
         "       workers: 0, cache: warm}\n"
-        "training: {epochs: 90, collective: ring, iterations: [5, 9], profiled: 0, evaluation: 2 min,\n"
+        "training: {epochs: 90, collective: ring, iterations: [5, 9], profiled: 0, evaluation: 2 "
+        "min,\n"
         "           checkpoint: 3 s, last_batch: drop}\n"
         "storage: {bandwidth: 8 Gbit/s}\n"
         "devices:\n"

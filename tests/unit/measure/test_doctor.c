@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fixture.h"
 #include "measure/doctor_hosts.h"
 #include "measure/doctor_judge.h"
 
@@ -22,20 +23,7 @@ struct fixture {
     struct doctor_checks checks;
 };
 
-static int set_up(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    error_clear(&f->e);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_FIXTURE
 
 static void list_at_most(struct fixture *f, const char *job, size_t most)
 {

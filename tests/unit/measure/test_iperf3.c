@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "fixture.h"
 #include "measure/address.h"
 #include "measure/iperf3.h"
 
@@ -22,20 +23,7 @@ struct fixture {
     struct error e;
 };
 
-static int set_up(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    error_clear(&f->e);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_FIXTURE
 
 /* The folder of samples; skips, loudly, where this checkout has none. */
 static const char *samples(struct fixture *f)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "network/nccl_tests.h"
 #include "samples.h"
 
@@ -17,20 +18,7 @@ struct fixture {
     struct nccl_table table;
 };
 
-static int set_up(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    error_clear(&f->e);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_FIXTURE
 
 static void assert_says(const struct fixture *f, const char *part)
 {

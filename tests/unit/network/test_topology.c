@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "fixture.h"
 #include "network/topology.h"
 #include "samples.h"
 
@@ -16,20 +17,7 @@ struct fixture {
     struct topology topology;
 };
 
-static int set_up(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    error_clear(&f->e);
-    arena_free(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_FIXTURE
 
 static bool parse(struct fixture *f, const char *text)
 {

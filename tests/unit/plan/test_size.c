@@ -22,15 +22,16 @@ static void read_drawn(struct lab *lab, struct random *r)
 {
     char yaml[1024];
     bool with_data = random_below(r, 2);
+    const char *last = random_below(r, 2) ? ", last_batch: drop, evaluation: 2 s" : "";
     snprintf(yaml, sizeof yaml,
-             "data: {samples: %llu, sample_size: 1 kB}\ndevices:\n"
+             "data: {samples: %llu, sample_size: 1 kB}\ntraining: {epochs: 2%s}\ndevices:\n"
              "  fast: {count: 3, batch: 16, price: %.3f/h%s}\n"
              "  slow: {count: 3, batch: 16, price: %.3f/h%s}\n"
              "network:\n  links:\n"
              "    - {between: [fast, fast], bandwidth: %.0f kB/s}\n"
              "    - {between: [slow, slow], bandwidth: %.0f kB/s}\n"
              "    - {between: [fast, slow], bandwidth: %.0f kB/s}\n",
-             (unsigned long long)between(r, 1e3, 1e7), between(r, 0.5, 5),
+             (unsigned long long)between(r, 1e3, 1e7), last, between(r, 0.5, 5),
              with_data ? ", data: 100 samples" : "", between(r, 0.5, 5),
              with_data ? ", data: 160 kB" : "", between(r, 1e4, 1e6), between(r, 1e4, 1e6),
              between(r, 1e4, 1e6));

@@ -224,6 +224,83 @@ static void another_batch_takes_its_part_longer(void **state)
     cluster_free(&lab.cluster);
 }
 
+static void several_measured_batches_make_a_line(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct profile measured[2];
+    struct bucket bucket[2];
+    start(&lab, MODEL_TIMELINE);
+    measured[0] = lab.cluster.profile[0];
+    measured[1] = lab_profile("fast", 64, 0.25, bucket);
+    lab.what_if.batches[0] = (struct measured_batches){measured, 2};
+    if (!what_if_allow_batch(&lab.what_if, 0, 40, &lab.cluster.e))
+        fail_msg("%s", lab.cluster.e.text);
+    struct variant v = lab_variant(&lab);
+    v.job.type[0].count = 1;
+    v.job.type[0].batch = 40;
+    v.job.type[1].count = 0;
+    assert_near(lab_forecast(&lab, &v).step_s, 3 * 0.175 + 0.01 + 0.001 + 0.0005);
+    cluster_free(&lab.cluster);
+}
+
+static void other_collectives_go_over_changed_links(void **state)
+{
+    (void)state;
+    static const char job[] = "training: {collective: tree}\ndevices:\n"
+                              "  fast: {count: 3, batch: 16}\n  slow: {count: 3, batch: 16}\n"
+                              "network:\n  links:\n"
+                              "    - {between: [fast, fast], bandwidth: 100 MB/s}\n"
+                              "    - {between: [slow, slow], bandwidth: 100 MB/s}\n"
+                              "    - {between: [fast, slow], bandwidth: %s}\n";
+    for (int model = 0; model < 2; model++) {
+        struct lab lab, written;
+        char yaml[512];
+        snprintf(yaml, sizeof yaml, job, "100 MB/s");
+        lab_read(&lab, yaml);
+        lab.cluster.model = (enum forecast_model)model;
+        lab_start(&lab, false);
+        struct variant v = lab_variant(&lab);
+        v.n_changes = 1;
+        v.change[0] = (struct link_change){{0, 1}, 7e6, -1};
+        snprintf(yaml, sizeof yaml, job, "7 MB/s");
+        lab_read(&written, yaml);
+        written.cluster.model = (enum forecast_model)model;
+        cluster_forecast(&written.cluster);
+        assert_near(lab_forecast(&lab, &v).step_s, written.cluster.forecast.step_s);
+        assert_true(written.cluster.forecast.step_s > 1.2 * lab.what_if.base.step_s);
+        cluster_free(&lab.cluster);
+        cluster_free(&written.cluster);
+    }
+}
+
+static void counts_vary_for_rings_only(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_read(&lab, "training: {collective: tree}\ndevices:\n"
+                   "  fast: {count: 3, batch: 16}\n  slow: {count: 3, batch: 16}\n" LAB_LINKS);
+    struct cluster *c = &lab.cluster;
+    assert_false(
+        what_if_start(&c->arena, &c->job, c->profile, NULL, c->model, true, &lab.what_if, &c->e));
+    assert_non_null(strstr(c->e.text, "for the ring only"));
+    cluster_free(c);
+}
+
+static void storage_feeds_all_that_there_are(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_read(&lab,
+             "data: {samples: 64000, sample_size: 1 MB}\nstorage: {bandwidth: 1 GB/s}\n"
+             "devices:\n  fast: {count: 3, batch: 16}\n  slow: {count: 3, batch: 16}\n" LAB_LINKS);
+    lab_start(&lab, true);
+    struct variant v = lab_variant(&lab);
+    v.job.type[0].count = 100;
+    assert_near(lab_forecast(&lab, &v).step_s, 103 * 16e6 / 1e9);
+    cluster_free(&lab.cluster);
+}
+
 static void without_buckets_it_is_the_closed_form_and_says_why(void **state)
 {
     (void)state;
@@ -269,7 +346,7 @@ static void start_drawn(struct lab *lab, struct random *r, enum forecast_model m
 static void more_devices_of_the_same_types_make_no_shorter_step(void **state)
 {
     (void)state;
-    enum { N = 500, MOST = 8 };
+    enum { N = 120, MOST = 8 };
     for (uint64_t i = 0; i < N; i++) {
         struct random r = random_seed(2, i);
         struct lab lab;
@@ -303,6 +380,10 @@ int main(void)
         cmocka_unit_test(the_worst_that_was_measured_stands_for_two_types),
         cmocka_unit_test(a_link_that_nobody_gave_is_refused_by_name),
         cmocka_unit_test(another_batch_takes_its_part_longer),
+        cmocka_unit_test(several_measured_batches_make_a_line),
+        cmocka_unit_test(other_collectives_go_over_changed_links),
+        cmocka_unit_test(counts_vary_for_rings_only),
+        cmocka_unit_test(storage_feeds_all_that_there_are),
         cmocka_unit_test(without_buckets_it_is_the_closed_form_and_says_why),
         cmocka_unit_test(more_devices_of_the_same_types_make_no_shorter_step),
     };

@@ -167,6 +167,27 @@ static void a_type_of_one_device_takes_the_others_buckets(void **state)
     cluster_free(&lab.cluster);
 }
 
+/* Its backward_s is that of all micro-batches: those without all-reduce must not count twice. */
+static void a_device_alone_that_accumulates(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_start(&lab);
+    struct profile *p = &lab.cluster.profile[1];
+    p->n_devices = p->ring_devices = 1;
+    p->bytes_sent = 0;
+    p->n_buckets = 0;
+    cluster_stage(p, STAGE_BACKWARD, 0.4);
+    cluster_forecast(&lab.cluster);
+    double once_s = lab.cluster.forecast.step_s;
+    p->micro_batches = 3;
+    cluster_stage(p, STAGE_BACKWARD_UNSYNCED, 0.8);
+    cluster_stage(p, STAGE_BACKWARD, 1.2);
+    cluster_forecast(&lab.cluster);
+    assert_near(lab.cluster.forecast.step_s, once_s + 0.8);
+    cluster_free(&lab.cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +198,7 @@ int main(void)
         cmocka_unit_test(falls_back_to_the_closed_form_and_says_why),
         cmocka_unit_test(says_where_ceilings_are_not_known),
         cmocka_unit_test(a_type_of_one_device_takes_the_others_buckets),
+        cmocka_unit_test(a_device_alone_that_accumulates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,32 @@ static void computes_the_mean_from_samples_where_it_is_not_given(void **state)
     assert_true(forward->value[2] == 6);
 }
 
+static void lets_what_is_unknown_be_missing(void **state)
+{
+    struct fixture *f = *state;
+    assert_read(
+        f,
+        "{\"format\": \"foretrain.profile/1\", \"device_type\": \"x\", \"basis\": \"measured\",\n"
+        "\"subsystem\": {\"n\": 4, \"sampled\": 2}, \"buckets\": [{\"ready_s\": {\"mean\": 1}}],\n"
+        "\"stages\": {\"first_backward_s\": {\"mean\": 1}},\n"
+        "\"unknown\": {\"batch\": \"a\", \"forward_s\": \"b\", \"all_reduce\": \"c\"}}");
+    const struct profile *p = &f->profile;
+    assert_true(p->batch == 0 && p->bytes_sent == 0 && p->bucket[0].bytes < 0);
+    assert_false(p->stage[STAGE_FORWARD].known);
+    assert_int_equal(profile_sampled(p), 2);
+    assert_string_equal(profile_why_unknown(p, "forward_s"), "b");
+    assert_null(profile_why_unknown(p, "first_backward_s"));
+}
+
+static void counts_all_devices_as_sampled_unless_it_says_otherwise(void **state)
+{
+    struct fixture *f = *state;
+    assert_read(f, BY_HAND);
+    assert_int_equal(profile_sampled(&f->profile), 2);
+    assert_refused(f, edited(f, "{\"n\": 2}", "{\"n\": 2, \"sampled\": 3}"),
+                   "a100.json:6:36: sampled must be at most n = 2 (got 3)");
+}
+
 static void reads_a_file_with_a_byte_order_mark(void **state)
 {
     struct fixture *f = *state;
@@ -250,10 +276,11 @@ static struct profile full_profile(void)
     static const char *host[] = {"node-1", "node\"2"};
     static const char *note[] = {"first", "second: \"quoted\"\nline"};
     static struct profile_input input[] = {{"model", "abc"}, {"batch", "16"}, {"a", "z"}};
+    static struct profile_unknown unknown[] = {{"loader_interval_s", "never in a trace"}};
     static struct bucket bucket[2];
     static struct profile_operator forward[1], backward[1];
-    static struct profile_collective collective[] = {{"broadcast", "forward", 400, 0.5, 0.001},
-                                                     {"all_reduce", "rest", 8, 1, -1}};
+    static struct profile_collective collective[] = {
+        {"broadcast", "forward", 400, 0.5, 0.001, 0.0005}, {"all_reduce", "rest", -1, 1, -1, -1}};
     static struct dtype_bytes parameters[] = {{"float32", 37672}, {"int64", 8}};
     static struct profile_layer layer[] = {
         {"conv1", "Conv2d", "relu", "16x3x32x32", "16x64x16x16", 9408},
@@ -262,6 +289,7 @@ static struct profile full_profile(void)
     bucket[0].ready =
         (struct samples){.known = true, .value = ready_sample, .stats = stats_of(ready_sample, 2)};
     bucket[1] = (struct bucket){.bytes = 7, .wire_bytes = 7};
+    bucket[1].span = bucket[1].transfer = bucket[0].ready;
     forward[0] = (struct profile_operator){
         .index = 3, .name = "aten::conv2d", .time_s = {.n = 20, .mean = 0.1, .sd = 0.01}};
     backward[0] = (struct profile_operator){.index = 0, .name = "b"};
@@ -308,6 +336,8 @@ static struct profile full_profile(void)
                         .model_gradient_bytes = {parameters, 1},
                         .note_line = note,
                         .n_notes = 2,
+                        .unknown = unknown,
+                        .n_unknown = 1,
                         .input = input,
                         .n_inputs = 3};
     p.stage[STAGE_FORWARD] = (struct samples){true, forward_sample, stats_of(forward_sample, 4)};
@@ -393,6 +423,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reads_what_a_person_must_write_and_no_more),
         TEST(takes_gradient_bytes_instead_of_sent_bytes),
+        TEST(lets_what_is_unknown_be_missing),
+        TEST(counts_all_devices_as_sampled_unless_it_says_otherwise),
         TEST(reads_a_file_with_a_byte_order_mark),
         TEST(computes_the_mean_from_samples_where_it_is_not_given),
         TEST(leaves_keys_unlike_any_other_to_later_versions),
