@@ -10,7 +10,7 @@ endif()
 set(FORETRAIN_FUZZ_SECONDS 10 CACHE STRING "how long ctest runs each fuzz target")
 set(instrumented address,undefined,fuzzer-no-link)
 
-foreach(name base job network profile trace measure predict report)
+foreach(name base job network profile trace measure predict plan report)
   target_compile_options(room_${name} PRIVATE -fsanitize=${instrumented} -fno-sanitize-recover=all)
   target_link_options(room_${name} INTERFACE -fsanitize=address,undefined)
 endforeach()

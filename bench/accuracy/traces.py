@@ -6,6 +6,7 @@ the links' rate taken from its own fastest all-reduce. The second is of accuracy
 forecast from the traces of two A and of two B and from iperf3's matrix, beside what the whole took without a profiler.
 """
 
+import collections
 import csv
 import glob
 import json
@@ -15,6 +16,10 @@ import sys
 import tarfile
 import tempfile
 
+Own = collections.namedtuple("Own", "name n traced steps rate_Bps own_s forecast_s replayed_s closed_s model")
+Mixed = collections.namedtuple("Mixed", "traces system truth_s forecast_s closed_s model")
+
+EIGHT_RANKS = "param_dlrm_8ranks_V100_kineto.tar.gz"
 MATRIX_NAMES = ("h0", "h1", "h2", "h3")
 HOSTS = {"A2B2": (0, 1, 2, 3), "A2B1": (0, 1, 2), "A1B1": (0, 2)}  # of the full systems, by rank
 SUBSYSTEM_HOSTS = {"A": (0, 1), "B": (2, 3)}
@@ -58,8 +63,20 @@ def consistency(foretrain, name, traces, options=()):
         made = forecast(foretrain, job, folder)
     truth = profile["stages"]["step_s"]["mean"]
     own = made["types"][0]["own_subsystem"]
-    return (name, n, profile["subsystem"].get("sampled", n), profile["stages"]["step_s"]["n"], rate, truth, made["step_s"],
-            own["forecast_s"] if own["known"] else None, made["closed_form"]["step_s"], made["model"])
+    return Own(name, n, profile["subsystem"].get("sampled", n), profile["stages"]["step_s"]["n"], rate, truth, made["step_s"],
+               own["forecast_s"] if own["known"] else None, made["closed_form"]["step_s"], made["model"])
+
+
+def unpack(archive, folder):
+    """The traces in a tar file, by name."""
+    paths = []
+    with tarfile.open(archive) as tar:
+        for member in tar.getmembers():
+            if member.isfile() and member.name.endswith(".json"):
+                paths.append(f"{folder}/{os.path.basename(member.name)}")
+                with open(paths[-1], "wb") as file:
+                    file.write(tar.extractfile(member).read())
+    return sorted(paths)
 
 
 def consistency_rows(foretrain, kineto):
@@ -69,9 +86,7 @@ def consistency_rows(foretrain, kineto):
     yield consistency(foretrain, "2 x V100, DLRM, NCCL, torch 1.13", [f"{kineto}/hta_dlrm_rank1_of_2_V100_2022.json.gz"])
     yield consistency(foretrain, "300 CPUs, gloo, torch 2.4", [f"{kineto}/hta_cpu_only_full_gloo_rank34.json.gz"])
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(f"{kineto}/param_dlrm_8ranks_V100_kineto.tar.gz") as tar:
-            tar.extractall(folder, filter="data")
-        yield consistency(foretrain, "8 x V100, DLRM, NCCL, torch 2.1", sorted(glob.glob(f"{folder}/*/*.json")))
+        yield consistency(foretrain, "8 x V100, DLRM, NCCL, torch 2.1", unpack(f"{kineto}/{EIGHT_RANKS}", folder))
     for name in ("mlp2_torch2.6_shapes", "resnet18x2_torch2.6_shapes_loader"):
         yield consistency(foretrain, f"2 CPUs, gloo, {name}", sorted(glob.glob(f"{made}/{name}/rank?.pt.trace.json*")))
     for era in ("het_torch1.13_legacy", "het_torch2.6_kineto"):
@@ -114,7 +129,7 @@ def mixed_row(foretrain, shared, era, config, truth_s):
         for device, system in (("A", "sub_A2_1g"), ("B", "sub_B2_500m_200m")):
             import_traces(foretrain, traces_of(kineto, era, system), device, f"{folder}/{device}.json", *bytes_of(era))
         made = forecast(foretrain, mixed_job(config.split("_")[1]), folder)
-    return (era, config, truth_s, made["step_s"], made["closed_form"]["step_s"], made["model"])
+    return Mixed(era, config, truth_s, made["step_s"], made["closed_form"]["step_s"], made["model"])
 
 
 def mixed_rows(foretrain, shared):
@@ -124,26 +139,34 @@ def mixed_rows(foretrain, shared):
                 yield mixed_row(foretrain, shared, row["trace_set"], row["config"], float(row["measured_median_step_s_max"]))
 
 
+def percent(forecast_s, truth_s):
+    return f"{(forecast_s / truth_s - 1) * 100:+.1f} %" if forecast_s else "-"
+
+
 def print_consistency(foretrain, kineto):
     print("| trace | devices | traced | steps | fastest all-reduce | own step | forecast | error | replayed | closed form |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for name, n, traced, steps, rate, truth, step, replayed, closed, model in consistency_rows(foretrain, kineto):
-        again = f"{(replayed / truth - 1) * 100:+.1f} %" if replayed else "-"
-        print(f"| {name} | {n} | {traced} | {steps} | {rate / 1e9:.3g} GB/s | {truth * 1e3:.1f} ms | {step * 1e3:.1f} ms "
-              f"({model}) | {(step / truth - 1) * 100:+.1f} % | {again} | {(closed / truth - 1) * 100:+.1f} % |")
+    for row in consistency_rows(foretrain, kineto):
+        print(f"| {row.name} | {row.n} | {row.traced} | {row.steps} | {row.rate_Bps / 1e9:.3g} GB/s | {row.own_s * 1e3:.1f} ms "
+              f"| {row.forecast_s * 1e3:.1f} ms ({row.model}) | {percent(row.forecast_s, row.own_s)} "
+              f"| {percent(row.replayed_s, row.own_s)} | {percent(row.closed_s, row.own_s)} |")
+
+
+def print_errors(what, rows, key):
+    errors = [abs(getattr(row, key) / row.truth_s - 1) for row in rows]
+    print(f"\n{what}: mean error {100 * sum(errors) / len(errors):.1f} %, worst {100 * max(errors):.1f} %, "
+          f"over {len(errors)} systems.")
 
 
 def print_mixed(foretrain, shared):
     print("| traces | system | truth | forecast | error | closed form | error |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
-    errors, closed_errors = [], []
-    for era, config, truth, step, closed, model in mixed_rows(foretrain, shared):
-        errors.append(abs(step / truth - 1))
-        closed_errors.append(abs(closed / truth - 1))
-        print(f"| {era} | {config} | {truth * 1e3:.0f} ms | {step * 1e3:.0f} ms ({model}) | {(step / truth - 1) * 100:+.1f} % "
-              f"| {closed * 1e3:.0f} ms | {(closed / truth - 1) * 100:+.1f} % |")
-    for what, each in (("Forecast", errors), ("Closed form", closed_errors)):
-        print(f"\n{what}: mean error {100 * sum(each) / len(each):.1f} %, worst {100 * max(each):.1f} %, over {len(each)} systems.")
+    rows = list(mixed_rows(foretrain, shared))
+    for row in rows:
+        print(f"| {row.traces} | {row.system} | {row.truth_s * 1e3:.0f} ms | {row.forecast_s * 1e3:.0f} ms ({row.model}) "
+              f"| {percent(row.forecast_s, row.truth_s)} | {row.closed_s * 1e3:.0f} ms | {percent(row.closed_s, row.truth_s)} |")
+    print_errors("Forecast", rows, "forecast_s")
+    print_errors("Closed form", rows, "closed_s")
 
 
 def main():

@@ -65,6 +65,11 @@ static const struct unit table[] = {
     {"h", DIMENSION_TIME, 3600},
     {"d", DIMENSION_TIME, 86400},
     {"%", DIMENSION_SHARE, 1e-2L},
+    {"/s", DIMENSION_PRICE, 1},
+    {"/h", DIMENSION_PRICE, 1 / 3600.0L},
+    {"/ h", DIMENSION_PRICE, 1 / 3600.0L},
+    {"/d", DIMENSION_PRICE, 1 / 86400.0L},
+    {"/ d", DIMENSION_PRICE, 1 / 86400.0L},
 };
 enum { N_UNITS = sizeof table / sizeof *table };
 
@@ -75,6 +80,7 @@ const char *units_example(enum dimension dimension)
         [DIMENSION_BANDWIDTH] = "a rate such as \"25 Gbit/s\"",
         [DIMENSION_TIME] = "a time such as \"10 us\"",
         [DIMENSION_SHARE] = "a share such as \"10 %\"",
+        [DIMENSION_PRICE] = "a price such as \"2.5/h\"",
     };
     return example[dimension];
 }
@@ -195,6 +201,9 @@ char *units_format(double value, enum dimension dimension, char *text)
         return format_scaled(value, time, text);
     case DIMENSION_SHARE:
         return format_scaled(value, share, text);
+    case DIMENSION_PRICE:
+        snprintf(text, UNITS_TEXT_SIZE, "%.6g/h", value * 3600);
+        return text;
     }
     return text;
 }

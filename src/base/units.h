@@ -17,6 +17,7 @@ enum dimension {
     DIMENSION_BANDWIDTH, /* "25 Gbit/s", "3.1 GB/s", "100 Mbps" -> bytes per second */
     DIMENSION_TIME,      /* "10 us", "1.5 ms", "2 h", "14d" -> seconds */
     DIMENSION_SHARE,     /* "10 %" -> 0.1 */
+    DIMENSION_PRICE,     /* "2.5/h", "60 / d" of any currency -> per second */
 };
 
 /*

@@ -58,7 +58,7 @@ static bool read_gradient_bytes(struct arena *arena, const struct options *optio
         double *value = &bytes[import->n_gradient_bytes++];
         if (!units_parse(size, DIMENSION_BYTES, value, e)) {
             e->kind = ERROR_USAGE;
-            error_in(e, "in --grad-bytes");
+            error_in(e, "--grad-bytes");
             return false;
         }
         if (!(*value > 0))

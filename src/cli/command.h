@@ -32,5 +32,10 @@ extern const struct command command_validate;
 extern const struct command command_explain;
 extern const struct command command_show;
 extern const struct command command_report;
+extern const struct command command_sweep;
+extern const struct command command_size;
+extern const struct command command_compare;
+extern const struct command command_order;
+extern const struct command command_split;
 
 #endif

@@ -14,9 +14,10 @@
 #include "foretrain.h"
 
 static const struct command *const table[] = {
-    &command_init,      &command_doctor, &command_run,     &command_measure,
-    &command_bandwidth, &command_import, &command_predict, &command_validate,
-    &command_explain,   &command_report, &command_show,
+    &command_init,      &command_doctor,  &command_run,     &command_measure,
+    &command_bandwidth, &command_import,  &command_predict, &command_explain,
+    &command_validate,  &command_sweep,   &command_order,   &command_split,
+    &command_size,      &command_compare, &command_show,    &command_report,
 };
 enum { N_COMMANDS = sizeof table / sizeof *table };
 

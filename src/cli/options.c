@@ -13,7 +13,17 @@
 #include "cli/command.h"
 
 /* Options that have no letter. */
-enum { KEY_TRACE = 256, KEY_TRACE_RANKS, KEY_TRACE_MEASURED };
+enum {
+    KEY_TRACE = 256,
+    KEY_TRACE_RANKS,
+    KEY_TRACE_MEASURED,
+    KEY_HTML,
+    KEY_PART,
+    KEY_JOIN,
+    KEY_DEADLINE,
+    KEY_BUDGET,
+    KEY_AVAILABLE
+};
 
 /*
  * In the order of the OPTION_ bits. An option without an argument sets a bool, one with it a
@@ -79,6 +89,34 @@ static const struct {
      offsetof(struct options, partial)},
     {{"no-comm", 'C', NULL, 0, "Go without the time of communication", 0},
      offsetof(struct options, no_comm)},
+    {{"vary", 'v', "PATH=VALUES", 0, "Give a quantity other values: 0:200:10, or 10,25,100Gbit/s",
+      0},
+     offsetof(struct options, vary)},
+    {{"html", KEY_HTML, "FILE", 0, "Write a page with curves to FILE, too", 0},
+     offsetof(struct options, html)},
+    {{"part", KEY_PART, "K/N", 0, "Forecast only part K of N, for other machines to do the rest",
+      0},
+     offsetof(struct options, part)},
+    {{"join", KEY_JOIN, "N", 0, "Join the N parts that machines made", 0},
+     offsetof(struct options, join)},
+    {{"deadline", KEY_DEADLINE, "TIME", 0, "The training is to take TIME at the most, such as 14d",
+      0},
+     offsetof(struct options, deadline)},
+    {{"budget", KEY_BUDGET, "COST", 0, "It is to cost COST at the most, by the prices of the job",
+      0},
+     offsetof(struct options, budget)},
+    {{"available", KEY_AVAILABLE, "TYPE=N,...", 0,
+      "Devices that there are (default: the job's counts)", 0},
+     offsetof(struct options, available)},
+    {{"new-job", 'o', "FILE", 0, "Write the job with what was found to FILE, all else as it was",
+      0},
+     offsetof(struct options, output)},
+    {{"rank-file", 'k', "FILE", 0, "Write the hosts by rank to FILE, one a line", 0},
+     offsetof(struct options, rank_file)},
+    {{"global-batch", 'b', "N", 0, "Samples of a step, all devices (default: the job's)", 0},
+     offsetof(struct options, global_batch)},
+    {{"fastest", 'F', NULL, 0, "The most samples a second instead of the smallest step", 0},
+     offsetof(struct options, fastest)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
 
@@ -87,9 +125,15 @@ struct parse {
     struct options *options;
 };
 
-static bool may_be_repeated(int key)
+static bool accepts(const struct command *command, size_t option)
 {
-    return key == 'k';
+    return command->accepts & OPTION_BIT(option);
+}
+
+static bool may_be_repeated(size_t option)
+{
+    size_t offset = all[option].offset;
+    return offset == offsetof(struct options, rank) || offset == offsetof(struct options, vary);
 }
 
 static void add_word(struct option_words *words, const char *value)
@@ -98,13 +142,14 @@ static void add_word(struct option_words *words, const char *value)
     words->word[words->n++] = value;
 }
 
-static bool set_option(struct options *options, int key, char *value)
+/* A letter may mean different things to different commands. */
+static bool set_option(const struct parse *parse, int key, char *value)
 {
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        void *member = (char *)options + all[i].offset;
-        if (all[i].argp.key != key)
+        void *member = (char *)parse->options + all[i].offset;
+        if (all[i].argp.key != key || !accepts(parse->command, i))
             continue;
-        if (may_be_repeated(key))
+        if (may_be_repeated(i))
             add_word(member, value);
         else if (all[i].argp.arg)
             *(const char **)member = value;
@@ -140,7 +185,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         check_words(state, parse);
         return 0;
     default:
-        return set_option(parse->options, key, value) ? 0 : ARGP_ERR_UNKNOWN;
+        return set_option(parse, key, value) ? 0 : ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -148,7 +193,7 @@ static size_t accepted_options(const struct command *command, struct argp_option
 {
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
-        if (command->accepts & OPTION_BIT(i))
+        if (accepts(command, i))
             accepted[n++] = all[i].argp;
     }
     accepted[n] = (struct argp_option){0};

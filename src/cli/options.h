@@ -32,6 +32,17 @@
 #define OPTION_GRAD_BYTES OPTION_BIT(22)
 #define OPTION_PARTIAL OPTION_BIT(23)
 #define OPTION_NO_COMM OPTION_BIT(24)
+#define OPTION_VARY OPTION_BIT(25)
+#define OPTION_HTML OPTION_BIT(26)
+#define OPTION_PART OPTION_BIT(27)
+#define OPTION_JOIN OPTION_BIT(28)
+#define OPTION_DEADLINE OPTION_BIT(29)
+#define OPTION_BUDGET OPTION_BIT(30)
+#define OPTION_AVAILABLE OPTION_BIT(31)
+#define OPTION_NEW_JOB OPTION_BIT(32)
+#define OPTION_RANK_FILE OPTION_BIT(33)
+#define OPTION_GLOBAL_BATCH OPTION_BIT(34)
+#define OPTION_FASTEST OPTION_BIT(35)
 
 /* What an option that may be given several times was given. */
 struct option_words {
@@ -42,12 +53,14 @@ struct option_words {
 struct options {
     const char *run; /* folder, or NULL: runs/NAME */
     bool json, csv, quiet, again, force, print_python, together, plan, parallel, trace_measured,
-        partial, no_comm;
-    const char *pairs, *seconds, *runs, *model;           /* as written, or NULL */
-    const char *device, *batch, *world_size, *grad_bytes; /* as written, or NULL */
-    const char *output, *trace, *trace_ranks;             /* or NULL */
-    struct option_words rank;                             /* "FILE=N" */
-    char **args; /* [n_args], the words that are no options */
+        partial, no_comm, fastest;
+    const char *pairs, *seconds, *runs, *model;                     /* as written, or NULL */
+    const char *device, *batch, *world_size, *grad_bytes;           /* as written, or NULL */
+    const char *output, *trace, *trace_ranks;                       /* or NULL */
+    const char *html, *part, *join, *deadline, *budget, *available; /* as written, or NULL */
+    const char *rank_file, *global_batch;
+    struct option_words rank, vary; /* "FILE=N"; "PATH=VALUES" */
+    char **args;                    /* [n_args], the words that are no options */
     int n_args;
 };
 

@@ -49,6 +49,16 @@ static bool add_validation(struct workspace *w, struct run_report *run, struct e
     return validation_read(&w->arena, path, validation, e);
 }
 
+/* One device sends to nobody. */
+static void add_map(struct workspace *w, const struct forecast *f, struct bandwidth_map *map)
+{
+    size_t n = f->n_devices > 1 ? f->n_hops : 0;
+    struct bandwidth_hop *hop = ARENA_ARRAY(&w->arena, n, struct bandwidth_hop);
+    for (size_t h = 0; h < n; h++)
+        hop[h] = (struct bandwidth_hop){f->hop[h].from, f->hop[h].to, &f->link[h]};
+    bandwidth_map_make(&w->arena, &w->job, w->network, hop, n, map);
+}
+
 /* Three steps: the one that is drawn, and what reaches into it from before and after. */
 bool run_page_make(struct workspace *w, const struct forecast *forecast, struct text *page,
                    struct error *e)
@@ -60,7 +70,7 @@ bool run_page_make(struct workspace *w, const struct forecast *forecast, struct 
     if (!run_page_steps(w, forecast, STEPS, &run, e) || !add_validation(w, &run, e))
         return false;
     add_types(w, &run);
-    bandwidth_map_make(&w->arena, &w->job, w->network, forecast->link, &map);
+    add_map(w, forecast, &map);
     scaling_make(&w->arena, &w->job, forecast, &scaling);
     run.map = &map;
     run.scaling = &scaling;

@@ -205,39 +205,50 @@ static bool is_measured(struct workspace *w, const struct job_device_type *type,
     return true;
 }
 
-/* Of several batches, the profile of the job's; with the job's micro-batches. */
-static bool read_profiles(struct workspace *w, const struct job_device_type *type,
-                          const char *const *path, size_t n, struct profile *profile,
-                          struct error *e)
+/* As the job has it: with its micro-batches. */
+static bool read_profile(struct workspace *w, const struct job_device_type *type, const char *path,
+                         struct profile *profile, struct error *e)
 {
-    struct profile *each = ARENA_ARRAY(&w->arena, n, struct profile);
-    struct batch_fit fit;
-    for (size_t i = 0; i < n; i++) {
-        if (!profile_read(&w->arena, path[i], &each[i], e))
-            return false;
-    }
-    struct profile at_batch = each[0];
-    if (n > 1 && !batch_profile(&w->arena, each, n, (double)type->batch, &at_batch, &fit, e))
+    struct profile read;
+    if (!profile_read(&w->arena, path, &read, e))
         return false;
-    double micro_batches =
-        type->micro_batches ? (double)type->micro_batches : at_batch.micro_batches;
-    return accumulate_profile(&w->arena, &at_batch, micro_batches, profile, e);
+    double n = type->micro_batches ? (double)type->micro_batches : read.micro_batches;
+    return accumulate_profile(&w->arena, &read, n, profile, e);
+}
+
+bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
+                       struct error *e)
+{
+    const struct job_device_type *type = &w->job.type[t];
+    const char **path = workspace_profile_paths(w, t, n);
+    *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
+    if (!is_measured(w, type, path, *n, e))
+        return false;
+    for (size_t i = 0; i < *n; i++) {
+        if (!read_profile(w, type, path[i], &(*profile)[i], e)) {
+            error_in(e, "device type '%s'", type->name);
+            return false;
+        }
+    }
+    return true;
 }
 
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
+    struct profile *each = NULL;
+    struct batch_fit fit;
     size_t n = 0;
-    const char **path = workspace_profile_paths(w, t, &n);
-    if (!is_measured(w, type, path, n, e))
+    if (!workspace_batches(w, t, &each, &n, e))
         return false;
-    if (read_profiles(w, type, path, n, profile, e))
+    *profile = each[0];
+    if (n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;
 }
 
-bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+bool workspace_load(struct workspace *w, struct error *e)
 {
     struct error_list missing = {0};
     w->profile = ARENA_ARRAY(&w->arena, (size_t)w->job.n_types, struct profile);
@@ -249,7 +260,12 @@ bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct e
         error_list_join(&missing, e);
         return false;
     }
-    return workspace_network(w, &w->network, e) &&
+    return workspace_network(w, &w->network, e);
+}
+
+bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e)
+{
+    return workspace_load(w, e) &&
            forecast_make(&w->arena, &w->job, w->profile, w->network, w->model, forecast, e);
 }
 

@@ -20,7 +20,7 @@ struct workspace {
     const char *run; /* the run's folder; it need not exist */
     enum forecast_model model;
     struct profile *profile; /* [job.n_types], and */
-    struct network *network; /* or NULL: what a forecast was made from */
+    struct network *network; /* or NULL: what a forecast is made from, once it was loaded */
     struct progress progress;
 };
 
@@ -59,6 +59,14 @@ const char **workspace_profile_paths(struct workspace *w, int type, size_t *n);
 
 /* The profile of a device type at the job's batch, from those. */
 bool workspace_profile(struct workspace *w, int type, struct profile *profile, struct error *e);
+
+/* Reads all that a forecast needs, into `profile` and `network`; fails naming the types that are
+ * not measured. */
+bool workspace_load(struct workspace *w, struct error *e);
+
+/* All profiles of a device type, [n] of different batches; one where it was measured. */
+bool workspace_batches(struct workspace *w, int type, struct profile **profile, size_t *n,
+                       struct error *e);
 
 /* Forecasts from the job's given profiles and those measured in the run's folder. */
 bool workspace_forecast(struct workspace *w, struct forecast *forecast, struct error *e);

@@ -317,6 +317,18 @@ void field_share(struct reading *r, const struct node *node, void *out)
         *(double *)out = share;
 }
 
+void field_price(struct reading *r, const struct node *node, void *out)
+{
+    double per_s = 0;
+    if (!read_quantity(r, node, DIMENSION_PRICE, &per_s))
+        return;
+    if (per_s < 0)
+        reading_refuse(r, node, NULL, "%s must be 0 or more (got %s)", node->name,
+                       node_found(r, node));
+    else
+        *(struct price *)out = (struct price){true, per_s};
+}
+
 /* "20000 samples": the digits before the word, or 0 where the text is no number of samples. */
 static size_t samples_digits(const char *text)
 {

@@ -49,6 +49,7 @@ field_reader field_bandwidth;   /* double: a rate above 0, bytes per second */
 field_reader field_latency;     /* double: a time, 0 or more */
 field_reader field_share;       /* double: a share from 0 to below 100 % */
 field_reader field_duration;    /* double: a time above 0 */
+field_reader field_price;       /* struct price: a price by time, 0 or more */
 field_reader field_cpu_lists;   /* struct text_list: CPU lists */
 
 struct text_list {

@@ -70,6 +70,12 @@ struct job_variable {
     const char *name, *value;
 };
 
+/* What a device costs while it is taken, in any currency; not given: {false, 0}. */
+struct price {
+    bool given;
+    double per_s;
+};
+
 /* One entry of a host list: `name` is what ssh and iperf3 take; `n_devices` its slots. The numbers
  * that count devices are 0 for hosts of a sub-system. */
 struct job_host {
@@ -94,6 +100,8 @@ struct job_device_type {
     int64_t *batches;   /* [n_batches], those that are measured; none: `batch` */
     size_t n_batches;
     int64_t micro_batches; /* of a step, to be forecast; 0: as measured */
+    int64_t max_batch;     /* the largest that fits into a device's memory; 0: not given */
+    struct price price;    /* of one device */
     struct job_host
         *host; /* [n_hosts], as listed; their slots add up to at least `count`, or there are none */
     size_t n_hosts;

@@ -185,6 +185,8 @@ static const struct field type_field[] = {
     {"batch", field_count, offsetof(struct draft, type.batch), true},
     {"batches", read_batches, 0, false},
     {"micro_batches", field_count, offsetof(struct draft, type.micro_batches), false},
+    {"max_batch", field_count, offsetof(struct draft, type.max_batch), false},
+    {"price", field_price, offsetof(struct draft, type.price), false},
     {"hosts", host_list_read, offsetof(struct draft, hosts), false},
     {"subsystem", read_subsystem, 0, false},
     {"allow_full", field_bool, offsetof(struct draft, type.allow_full), false},
@@ -318,6 +320,16 @@ static void check_subsystem(struct reading *r, const struct job_device_type *typ
             type->subsystem_devices);
 }
 
+static void check_batch(struct reading *r, const struct node *node,
+                        const struct job_device_type *type)
+{
+    if (type->max_batch == 0 || type->batch <= type->max_batch)
+        return;
+    reading_refuse(r, node_find(node, "max_batch"), NULL,
+                   "max_batch must not be below the batch of %lld (got %lld)",
+                   (long long)type->batch, (long long)type->max_batch);
+}
+
 static struct place value_place(const struct reading *r, const struct node *node, const char *key)
 {
     const struct node *value = node_find(node, key);
@@ -345,6 +357,7 @@ static void finish_type(struct reading *r, const struct node *node, struct draft
                        "batches are what is measured, and a profile is given instead");
     settle_device(r, node, type);
     check_slots(r, type);
+    check_batch(r, node, type);
     if (!draft->subsystem_refused)
         check_subsystem(r, type);
 }

@@ -96,15 +96,15 @@ static void fill_cells(const struct groups *g, const struct network *network,
     }
 }
 
-static void add_ring(const struct groups *g, const struct link *ring, struct bandwidth_map *map)
+static void add_hops(const struct groups *g, const struct bandwidth_hop *hop, size_t n_hops,
+                     struct bandwidth_map *map)
 {
-    size_t n = g->job->n_devices;
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        size_t from = row_of(g, job_ring_device(g->job, i));
-        size_t to = row_of(g, job_ring_device(g->job, (i + 1) % n));
+    for (size_t h = 0; h < n_hops; h++) {
+        size_t from = row_of(g, job_ring_device(g->job, hop[h].from));
+        size_t to = row_of(g, job_ring_device(g->job, hop[h].to));
         struct bandwidth_cell *cell = &map->cell[from * g->n + to];
-        take_slower(cell, &ring[i]);
-        cell->n_ring++;
+        take_slower(cell, hop[h].link);
+        cell->n_used++;
     }
 }
 
@@ -138,8 +138,11 @@ static void mark_outliers(struct bandwidth_map *map, double *value, int a, int b
         if (is_kind(map, k / map->n, k % map->n, a, b, within))
             value[n++] = map->cell[k].link.bandwidth_Bps;
     }
-    double median = n > 1 ? stats_quantile(value, n, (double)(n / 2) / (double)(n - 1)) : 0;
-    for (size_t k = 0; n >= FEWEST && k < map->n * map->n; k++) {
+    if (n < FEWEST)
+        return;
+    const size_t upper = n / 2;
+    double median = stats_quantile(value, n, (double)upper / (double)(n - 1));
+    for (size_t k = 0; k < map->n * map->n; k++) {
         if (!is_kind(map, k / map->n, k % map->n, a, b, within))
             continue;
         map->cell[k].outlier = fabs(map->cell[k].link.bandwidth_Bps / median - 1) > off;
@@ -170,7 +173,7 @@ static void find_range(struct bandwidth_map *map)
 }
 
 void bandwidth_map_make(struct arena *arena, const struct job *job, const struct network *network,
-                        const struct link *ring, struct bandwidth_map *map)
+                        const struct bandwidth_hop *hop, size_t n_hops, struct bandwidth_map *map)
 {
     struct groups g = {.job = job};
     *map = (struct bandwidth_map){0};
@@ -181,7 +184,7 @@ void bandwidth_map_make(struct arena *arena, const struct job *job, const struct
     map->cell = ARENA_ARRAY(arena, g.n * g.n, struct bandwidth_cell);
     name_rows(arena, &g, map);
     fill_cells(&g, network, map);
-    add_ring(&g, ring, map);
+    add_hops(&g, hop, n_hops, map);
     find_outliers(arena, job->n_types, map);
     find_range(map);
 }

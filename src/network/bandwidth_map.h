@@ -17,7 +17,7 @@ enum bandwidth_map_by { MAP_DEVICES, MAP_HOSTS, MAP_TYPES };
 /* From the devices of a row to those of a column. */
 struct bandwidth_cell {
     struct link link; /* the slowest that is known; LINK_UNKNOWN: none */
-    size_t n_ring;    /* links of the ring that lead this way */
+    size_t n_used;    /* links of the job's collective that lead this way */
     bool outlier;     /* by a quarter off the median of such links */
 };
 
@@ -34,12 +34,14 @@ struct bandwidth_map {
 /* At most that many rows, but for job files with more device types. */
 enum { BANDWIDTH_MAP_MOST = 40 };
 
-/*
- *   ring  [job->n_devices], as network_ring gives it; not used for one device
- *
- * O(n_devices + n^2 log n).
- */
+/* A link that the job's collective sends over, by positions in the ring. */
+struct bandwidth_hop {
+    size_t from, to;
+    const struct link *link;
+};
+
+/* O(n_devices + n_hops + n^2 log n). */
 void bandwidth_map_make(struct arena *arena, const struct job *job, const struct network *network,
-                        const struct link *ring, struct bandwidth_map *map);
+                        const struct bandwidth_hop *hop, size_t n_hops, struct bandwidth_map *map);
 
 #endif

@@ -284,13 +284,6 @@ bool network_pairs(const struct network *network, const struct job *job,
     return ok;
 }
 
-/* What depends on all links of a ring together; `host[n]` as of both_ways_share. */
-static void settle_ring(const char *const *host, size_t n, struct link *link)
-{
-    both_ways_share(host, n, link);
-    slowest_link_expect(link, n);
-}
-
 static bool depend_on_ring(const struct link *link, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -298,6 +291,14 @@ static bool depend_on_ring(const struct link *link, size_t n)
             return true;
     }
     return false;
+}
+
+void network_settle(const char *const *host, size_t n, struct link *link)
+{
+    if (!depend_on_ring(link, n))
+        return;
+    both_ways_share(host, n, link);
+    slowest_link_expect(link, n);
 }
 
 static void settle_whole(const struct job *job, struct link *link)
@@ -308,7 +309,7 @@ static void settle_whole(const struct job *job, struct link *link)
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = job_device_host(job, job_ring_device(job, i), NULL);
-    settle_ring(host, n, link);
+    network_settle(host, n, link);
     free(host);
 }
 
@@ -331,6 +332,33 @@ bool network_ring(const struct network *network, const struct job *job, struct l
         settle_whole(job, link);
     free(pair);
     return ok;
+}
+
+static struct end *ends_of_devices(const struct network *network, const struct job *job,
+                                   const size_t *device, size_t n)
+{
+    struct end *end = memory_resize(NULL, n, sizeof *end);
+    for (size_t i = 0; i < n; i++)
+        end[i] = end_of_device(network, job, device[i]);
+    return end;
+}
+
+void network_links(const struct network *network, const struct job *job, const size_t *from,
+                   const size_t *to, size_t n, struct link *link)
+{
+    struct end *sender = ends_of_devices(network, job, from, n);
+    struct end *receiver = ends_of_devices(network, job, to, n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            struct link *found = &link[i * n + j];
+            if (from[i] != to[j] && find_link(network, job, &sender[i], &receiver[j], found))
+                leave_to_ring(found);
+            else
+                *found = (struct link){0};
+        }
+    }
+    free(sender);
+    free(receiver);
 }
 
 static size_t first_device(const struct job *job, int type)
@@ -408,7 +436,7 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
     const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
         host[i] = end[i].host;
-    settle_ring(host, n, link);
+    network_settle(host, n, link);
     free(host);
     return true;
 }

@@ -141,6 +141,20 @@ bool network_ring(const struct network *network, const struct job *job, struct l
                   struct error *e);
 
 /*
+ * What links around a ring leave each other, where that depends on all of them: those whose two
+ * directions share, and those that vary. `host[n]` of the device at each position, NULL where it is
+ * alone on its host.
+ */
+void network_settle(const char *const *host, size_t n, struct link *link);
+
+/*
+ * Links of all pairs, as a ring that has them leaves them: `link[n][n]` row-major, from `from[i]`
+ * to `to[j]`. LINK_UNKNOWN where there is no value, and from a device to itself. O(n^2).
+ */
+void network_links(const struct network *network, const struct job *job, const size_t *from,
+                   const size_t *to, size_t n, struct link *link);
+
+/*
  * Links around a type's sub-system, `link[subsystem_devices]`, and around the one mixed ring of all
  * sub-systems, type by type in file order, `link[sum of subsystem_devices]`. False (no error), with
  * `link` untouched, where a value is not known or there are fewer than two devices.

@@ -51,16 +51,16 @@ bool network_read_rate(const struct table *table, const struct row *row, size_t 
 {
     const char *text = row->cell[cell].text;
     struct error inner = {0};
-    struct place place = table_place(table, row, cell);
     double value = 0;
-    if (!read_quantity(text, unit, DIMENSION_BANDWIDTH, &value, &inner))
-        return fail_at(&place, &inner, e);
-    if (!(value > 0)) {
-        error_at(e, &place, "bandwidth must be above 0 (got %s)", text);
-        return false;
+    if (read_quantity(text, unit, DIMENSION_BANDWIDTH, &value, &inner) && value > 0) {
+        *bandwidth_Bps = value;
+        return true;
     }
-    *bandwidth_Bps = value;
-    return true;
+    struct place place = table_place(table, row, cell);
+    if (inner.kind != ERROR_NONE)
+        return fail_at(&place, &inner, e);
+    error_at(e, &place, "bandwidth must be above 0 (got %s)", text);
+    return false;
 }
 
 bool network_read_latency(const struct table *table, const struct row *row, size_t cell,

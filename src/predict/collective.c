@@ -102,7 +102,7 @@ void collective_end_phase(struct ft_collective *c, enum phase_kind kind, double 
         size_t end = c->phase[p].first + c->phase[p].n;
         first = end > first ? end : first;
     }
-    struct phase phase = {kind, first, c->n_messages - first, n_turns};
+    struct phase phase = {kind, first, c->n_messages - first, false, n_turns};
     if (c->failed || phase.n == 0)
         return;
     find_ports(c, &phase);
@@ -115,6 +115,7 @@ void collective_repeat(struct ft_collective *c, size_t phase, double n_turns)
     if (c->failed)
         return;
     struct phase again = c->phase[phase];
+    again.repeats = true;
     again.n_turns = n_turns;
     add_phase(c, again);
 }

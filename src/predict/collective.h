@@ -30,6 +30,7 @@ enum phase_kind {
 struct phase {
     enum phase_kind kind;
     size_t first, n; /* of its messages */
+    bool repeats;    /* the messages of an earlier phase */
     double n_turns;  /* PHASE_RINGS: a ring of m has n_turns (m - 1) rounds */
 };
 

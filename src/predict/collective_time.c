@@ -34,41 +34,43 @@ static double chunks_of(const struct ft_collective *c, const struct phase *phase
     return phase->kind == PHASE_TREES ? tree_chunks(c, payload_bytes) : 1;
 }
 
-/* How long a message keeps its link busy. */
-static double alone_s(const struct ft_collective *c, const struct ft_link *link, size_t k,
-                      double payload_bytes)
-{
-    return message_wire_s(&link[k], payload_bytes * c->transfer[k].share);
-}
-
+/* Each message's wire alone, and what that makes of the ports it passes. */
 static void load_ports(const struct ft_collective *c, const struct phase *phase,
                        const struct ft_link *link, double payload_bytes,
                        struct collective_work *work)
 {
     memset(work->port_s, 0, c->n_ports * sizeof *work->port_s);
     for (size_t k = phase->first; k < phase->first + phase->n; k++) {
-        double wire_s = alone_s(c, link, k, payload_bytes);
-        work->port_s[c->transfer[k].out] += wire_s;
-        work->port_s[c->transfer[k].in] += wire_s;
+        const struct transfer *t = &c->transfer[k];
+        work->own_wire_s[k] = message_wire_s(&link[k], payload_bytes * t->share);
+        work->port_s[t->out] += work->own_wire_s[k];
+        work->port_s[t->in] += work->own_wire_s[k];
     }
 }
 
 /* A message is through when all are that share its ports, and its sender has fed all it sends. */
+static void cost_phase(const struct ft_collective *c, const struct phase *phase,
+                       const struct ft_link *link, double payload_bytes, const double *ceiling_Bps,
+                       struct collective_work *work)
+{
+    load_ports(c, phase, link, payload_bytes, work);
+    for (size_t k = phase->first; k < phase->first + phase->n; k++) {
+        const struct transfer *t = &c->transfer[k];
+        double fed_s = ceiling_Bps ? payload_bytes / ceiling_Bps[c->pair[k].from] : 0;
+        double ports_s = later_of(work->port_s[t->out], work->port_s[t->in]);
+        work->wire_s[k] = later_of(ports_s, t->sent_share * fed_s);
+        work->own_wire_s[k] = later_of(work->own_wire_s[k], t->share * fed_s);
+        work->latency_s[k] = message_latency_s(&link[k]);
+    }
+}
+
 void collective_cost(const struct ft_collective *c, const struct ft_link *link,
                      double payload_bytes, const double *ceiling_Bps, struct collective_work *work)
 {
     for (size_t p = 0; p < c->n_phases; p++) {
-        const struct phase *phase = &c->phase[p];
-        double bytes = payload_bytes / chunks_of(c, phase, payload_bytes);
-        load_ports(c, phase, link, bytes, work);
-        for (size_t k = phase->first; k < phase->first + phase->n; k++) {
-            const struct transfer *t = &c->transfer[k];
-            double ceiling = ceiling_Bps ? ceiling_Bps[c->pair[k].from] : INFINITY;
-            work->wire_s[k] = later_of(later_of(work->port_s[t->out], work->port_s[t->in]),
-                                       bytes * t->sent_share / ceiling);
-            work->own_wire_s[k] = later_of(alone_s(c, link, k, bytes), bytes * t->share / ceiling);
-            work->latency_s[k] = message_latency_s(&link[k]);
-        }
+        double bytes = payload_bytes / chunks_of(c, &c->phase[p], payload_bytes);
+        if (!c->phase[p].repeats)
+            cost_phase(c, &c->phase[p], link, bytes, ceiling_Bps, work);
     }
 }
 

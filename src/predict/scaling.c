@@ -16,8 +16,8 @@ struct scaled {
     const struct forecast *f;
     struct job_device_type *type; /* [n_types], with its own counts */
     size_t n_devices;
-    int *type_of;         /* [n_devices] */
-    struct ft_link *link; /* [n_devices] */
+    int *type_of; /* [n_devices] */
+    size_t *like; /* [n_devices], position in the job's ring whose link it has */
 };
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -32,16 +32,16 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 static int64_t divisor_of_counts(const struct job *job)
 {
-    int64_t divisor = 0;
-    for (int t = 0; t < job->n_types; t++)
+    int64_t divisor = job->type[0].count;
+    for (int t = 1; t < job->n_types; t++)
         divisor = common_divisor(job->type[t].count, divisor);
     return divisor;
 }
 
-static void put(struct scaled *s, size_t *at, int type, const struct link *link)
+static void put(struct scaled *s, size_t *at, int type, size_t like)
 {
     s->type_of[*at] = type;
-    s->link[*at] = forecast_as_link(link);
+    s->like[*at] = like;
     ++*at;
 }
 
@@ -52,8 +52,8 @@ static void lay_out_blocks(struct scaled *s)
     for (int t = 0; t < s->job->n_types; t++) {
         size_t before = (size_t)s->job->type[t].count, now = (size_t)s->type[t].count;
         for (size_t j = 0; j + 1 < now; j++)
-            put(s, &at, t, &s->f->link[first + j % (before - 1)]);
-        put(s, &at, t, &s->f->link[first + before - 1]);
+            put(s, &at, t, first + j % (before - 1));
+        put(s, &at, t, first + before - 1);
         first += before;
     }
 }
@@ -63,14 +63,14 @@ static void lay_out_turns(struct scaled *s)
 {
     for (size_t at = 0; at < s->n_devices;) {
         size_t i = at % s->f->n_devices;
-        put(s, &at, job_device_type(s->job, job_ring_device(s->job, i)), &s->f->link[i]);
+        put(s, &at, job_device_type(s->job, job_ring_device(s->job, i)), i);
     }
 }
 
 static void lay_out(struct scaled *s)
 {
     s->type_of = ARENA_ARRAY(s->arena, s->n_devices, int);
-    s->link = ARENA_ARRAY(s->arena, s->n_devices, struct ft_link);
+    s->like = ARENA_ARRAY(s->arena, s->n_devices, size_t);
     if (s->job->ring)
         lay_out_turns(s);
     else
@@ -85,7 +85,8 @@ static bool closed_form(struct scaled *s, struct scaling_point *p)
     for (size_t t = 0; t < n_types; t++)
         type[t] = forecast_device_type(&s->f->type[t]);
     for (size_t i = 0; i < s->n_devices; i++)
-        bandwidth_Bps[i] = s->link[i].bandwidth_Bps;
+        bandwidth_Bps[i] =
+            link_message_Bps(&s->f->link[s->like[i]], s->f->payload_bytes / (double)s->n_devices);
     struct ft_ring ring = {s->n_devices, s->type_of, bandwidth_Bps, s->f->payload_bytes};
     struct ft_step_forecast step;
     if (!ft_closed_form(type, n_types, &ring, NULL, &step, NULL))
@@ -104,10 +105,13 @@ static bool timeline(struct scaled *s, struct scaling_point *p)
 {
     size_t n = steps_to_draw(s->n_devices);
     double *step_s = ARENA_ARRAY(s->arena, n, double);
+    struct ft_link *link = ARENA_ARRAY(s->arena, s->n_devices, struct ft_link);
     struct ft_timeline ring = *s->f->timeline.ring;
     ring.n_devices = s->n_devices;
     ring.type_of = s->type_of;
-    ring.link = s->n_devices > 1 ? s->link : NULL;
+    ring.link = s->n_devices > 1 ? link : NULL;
+    for (size_t i = 0; i < s->n_devices; i++)
+        link[i] = forecast_as_link(&s->f->link[s->like[i]]);
     if (!ft_timeline_spread(&ring, s->f->timeline.samples, s->f->timeline.n_prefetched, n, SEED,
                             step_s, NULL))
         return false;

@@ -185,7 +185,7 @@ static bool check(const struct ft_timeline *timeline, const struct ft_timeline_s
                   const double *done_s, char *message)
 {
     const char *what = "ceilings need a ring of one type, and a bucket";
-    if (!timeline || timeline->n_types != 1)
+    if (!timeline || timeline->n_types != 1 || timeline->collective)
         return refuse(message, "%s", what);
     if (!timeline_samples_check(timeline, samples, MOST_ITERATIONS, message))
         return false;

@@ -13,7 +13,7 @@
 #include "predict/type_steps.h"
 
 enum { MOST_STEPS = 512, FEWEST_STEPS = 8, SEED = 1 };
-static const double MOST_DRAWS = 4e6; /* steps times devices */
+static const double MOST_DRAWS = 4e6; /* steps times devices, or messages where they are more */
 
 struct whole {
     struct arena *arena;
@@ -22,6 +22,7 @@ struct whole {
     struct ring_buckets buckets;
     struct type_steps *steps;            /* [n_types] */
     struct ft_timeline timeline;         /* of the whole ring */
+    size_t n_hops;                       /* links of the timeline */
     struct ft_timeline_type *type;       /* [n_types], what timeline.type points to */
     struct ft_timeline_samples *samples; /* [n_types] */
     const double *residual_s; /* [n_residuals], of the sub-system where they vary most; mean 0 */
@@ -59,6 +60,7 @@ static void make_ring(struct whole *w, const struct forecast *f)
         w->type[t] = w->steps[t].mean;
         w->samples[t] = w->steps[t].samples;
     }
+    w->n_hops = f->n_hops;
     for (size_t h = 0; h < f->n_hops; h++)
         link[h] = forecast_as_link(&f->link[h]);
     for (size_t i = 0; i < n; i++)
@@ -249,7 +251,7 @@ static double fewest_prefetched(const struct whole *w)
 
 static size_t steps_to_draw(const struct whole *w)
 {
-    double n = MOST_DRAWS / (double)w->timeline.n_devices;
+    double n = MOST_DRAWS / (double)w->n_hops;
     return n >= MOST_STEPS ? MOST_STEPS : n <= FEWEST_STEPS ? FEWEST_STEPS : (size_t)n;
 }
 
@@ -351,7 +353,7 @@ static void find_what_decides(struct whole *w, struct forecast *f)
     static const char *const stage[] = {"all-reduce", "computing", "loading"};
     const double most = 2e5;
     size_t n;
-    if ((double)f->n_types * (double)f->n_devices > most)
+    if ((double)f->n_types * (double)f->n_hops > most)
         return;
     const struct remedy *remedy = remedies_find(w->arena, &w->timeline, &n);
     const struct remedy *best = remedies_best(remedy, n);

@@ -159,7 +159,8 @@ static double cost_links(struct timeline_walk *w, size_t bucket)
 {
     double slowest_s = 0, bucket_bytes = w->in->bucket_bytes[bucket];
     if (w->in->collective) {
-        cost_messages(w, bucket_bytes, true, w->busy_s);
+        if (w->n_slowed > 0)
+            cost_messages(w, bucket_bytes, true, w->busy_s);
         cost_messages(w, bucket_bytes, false, w->cost_s);
     }
     for (size_t i = 0; i < w->in->n_devices; i++) {

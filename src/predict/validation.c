@@ -54,7 +54,8 @@ static void forecast_type(const struct forecast *forecast, int t, struct validat
     set_forecast(&out->stage[VALIDATION_FIRST_BACKWARD], type->first_backward_s);
     if (forecast->n_devices > 1) {
         set_forecast(&out->stage[VALIDATION_ALL_REDUCE], type->ring_s);
-        set_forecast(&out->sent_bytes, 2 * (n - 1) / n * forecast->payload_bytes);
+        if (!forecast->collective)
+            set_forecast(&out->sent_bytes, 2 * (n - 1) / n * forecast->payload_bytes);
     }
     set_forecast(&out->stage[VALIDATION_STEP], forecast->step_s);
 }

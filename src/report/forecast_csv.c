@@ -1,25 +1,6 @@
 /* A forecast's devices as CSV, RFC 4180, safe to open in a spreadsheet. */
-#include <string.h>
-
+#include "report/csv_values.h"
 #include "report/report.h"
-
-/* What a spreadsheet would run as a formula gets an apostrophe in front. */
-static void add_name(struct text *out, const char *name)
-{
-    struct arena scratch = {0};
-    const char *lead = *name && strchr("=+-@\t\r", *name) ? "'" : "";
-    const char *text = arena_format(&scratch, "%s%s", lead, text_printable(&scratch, name, 0));
-    bool plain = !strpbrk(text, ",\"\r\n");
-    if (!plain)
-        text_add(out, "\"");
-    for (; *text; text++) {
-        if (*text == '"')
-            text_add(out, "\"");
-        text_add_n(out, text, 1);
-    }
-    text_add(out, plain ? "," : "\",");
-    arena_free(&scratch);
-}
 
 static void add_numbers(struct text *out, const double *value, size_t n)
 {
@@ -44,12 +25,12 @@ static void add_device(const struct forecast *f, const struct job *job, size_t i
                              d->step_s};
     const double link[] = {slowest->bandwidth_Bps, slowest->latency_s};
     text_format(out, "%zu,", i);
-    add_name(out, job_device_name(&scratch, job, device));
-    add_name(out, type->name);
-    add_name(out, host ? host : "");
+    csv_add_text(out, job_device_name(&scratch, job, device));
+    csv_add_text(out, type->name);
+    csv_add_text(out, host ? host : "");
     add_numbers(out, time_s, sizeof time_s / sizeof *time_s);
-    add_name(out,
-             f->n_devices > 1 ? job_device_name(&scratch, job, job_ring_device(job, hop->to)) : "");
+    csv_add_text(
+        out, f->n_devices > 1 ? job_device_name(&scratch, job, job_ring_device(job, hop->to)) : "");
     add_numbers(out, link, sizeof link / sizeof *link);
     text_format(out, "%s\r\n", link_source_name(slowest->source));
     arena_free(&scratch);

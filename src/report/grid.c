@@ -74,14 +74,22 @@ static void fit_first_column(struct grid *grid, size_t *width)
         grid->cell[i] = cut(&grid->arena, grid->cell[i], most);
 }
 
+static void end_row(struct text *out)
+{
+    while (out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+    text_add(out, "\n");
+}
+
 static void print_cell(const struct grid *grid, size_t i, size_t width, struct text *out)
 {
     size_t column = i % grid->n_columns;
     int padding = (int)(width - text_width(grid->cell[i]));
-    bool ends_row = column + 1 == grid->n_columns;
     bool left = grid->to_the_left[column];
-    text_format(out, "%*s%s%*s%*s", left ? 0 : padding, "", grid->cell[i],
-                left && !ends_row ? padding : 0, "", ends_row ? 1 : GAP, ends_row ? "\n" : "");
+    text_format(out, "%*s%s%*s", left ? 0 : padding, "", grid->cell[i], (left ? padding : 0) + GAP,
+                "");
+    if (column + 1 == grid->n_columns)
+        end_row(out);
 }
 
 void grid_print(struct grid *grid, struct text *out)

@@ -83,18 +83,27 @@ static bool starts_character(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+/* Where the character of that number begins, or the text ends. */
+static size_t offset_of(const char *text, size_t number)
+{
+    size_t i = 0;
+    for (; text[i]; i++) {
+        if (starts_character(text[i]) && number-- == 0)
+            break;
+    }
+    return i;
+}
+
 const char *html_short(struct arena *arena, const char *text, size_t most)
 {
     const char *printable = text_printable(arena, text, 0);
-    size_t n = 0, cut = 0;
-    for (size_t i = 0; printable[i]; i++) {
-        n += starts_character(printable[i]);
-        if (n <= most - 1)
-            cut = i + 1;
-    }
+    size_t n = 0, tail = (most - 1) / 2;
+    for (const char *c = printable; *c; c++)
+        n += starts_character(*c);
     if (n <= most)
         return printable;
-    return arena_format(arena, "%.*s\u2026", (int)cut, printable);
+    return arena_format(arena, "%.*s\u2026%s", (int)offset_of(printable, most - 1 - tail),
+                        printable, printable + offset_of(printable, n - tail));
 }
 
 void html_table_open(struct text *out, const char *caption, const char *const *head)

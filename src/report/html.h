@@ -22,7 +22,7 @@ void html_lines(struct text *out, const char *text);
 __attribute__((format(printf, 4, 5))) void
 html_element(struct text *out, const char *name, const char *class_name, const char *format, ...);
 
-/* "a-very-long-na…": at most `most` characters. */
+/* "a-very-l…ame-17": at most `most` characters, at least 1; names differ at their ends. */
 const char *html_short(struct arena *arena, const char *text, size_t most);
 
 /* A table that scrolls by itself where it is wider than the page. `head` ends with NULL; a column

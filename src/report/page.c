@@ -90,21 +90,6 @@ void page_time_axis(const struct page *page, double range_s, double top, double 
     }
 }
 
-static void add_head(const struct page *page)
-{
-    struct text *out = page->out;
-    text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                  "style-src 'unsafe-inline'; img-src data:\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                  "<link rel=\"icon\" href=\"data:,\">\n"
-                  "<meta name=\"generator\" content=\"foretrain " FT_VERSION "\">\n<title>");
-    html_format(out, "%s: forecast", page->run->job->name);
-    text_add(out, "</title>\n<style>\n");
-    page_style(out);
-    text_add(out, "</style>\n</head>\n<body>\n");
-}
-
 /* What is hatched: waiting, and what is not known. */
 static void add_patterns(struct text *out)
 {
@@ -119,20 +104,12 @@ static void add_patterns(struct text *out)
     text_add(out, "</defs></svg>\n");
 }
 
-static void add_footer(struct text *out)
-{
-    text_add(out, "<footer><p>Written by foretrain " FT_VERSION
-                  ". This page is one file: it loads nothing and runs nothing.</p></footer>\n"
-                  "</main>\n</body>\n</html>\n");
-}
-
 void report_run_html(const struct run_report *run, struct text *out)
 {
     struct arena arena = {0};
     struct page page = {run, &arena, out};
-    add_head(&page);
+    page_open(out, arena_format(&arena, "%s: forecast", run->job->name));
     add_patterns(out);
-    text_add(out, "<main>\n");
     page_forecast(&page);
     page_truth(&page);
     page_step(&page);
@@ -143,6 +120,6 @@ void report_run_html(const struct run_report *run, struct text *out)
     page_model(&page);
     page_assumptions(&page);
     page_again(&page);
-    add_footer(out);
+    page_close(out);
     arena_free(&arena);
 }

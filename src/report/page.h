@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/html.h"
+#include "report/page_frame.h"
 #include "report/report.h"
 #include "report/svg.h"
 
@@ -12,9 +13,6 @@ struct page {
     struct arena *arena; /* for texts on the way */
     struct text *out;
 };
-
-/* What <style> holds. */
-void page_style(struct text *out);
 
 void page_forecast(const struct page *page);
 void page_step(const struct page *page);

@@ -74,22 +74,38 @@ static void list_types(const struct page *page)
     }
 }
 
+static void list_between_epochs(const struct page *page)
+{
+    const struct forecast *f = page->run->forecast;
+    if (f->evaluation_s > 0)
+        item(page, arena_format(page->arena, "Evaluation after each epoch: %s.",
+                                page_duration(page, f->evaluation_s)));
+    if (f->checkpoint_s > 0)
+        item(page, arena_format(page->arena, "Checkpoints in each epoch: %s.",
+                                page_duration(page, f->checkpoint_s)));
+    if (f->storage_s > 0)
+        item(page,
+             arena_format(page->arena,
+                          "The storage's bandwidth: a step's samples for all devices take %s.",
+                          page_time(page, f->storage_s)));
+}
+
 static void list_given(const struct page *page)
 {
     const struct forecast *f = page->run->forecast;
     html_element(page->out, "h3", NULL, "Given, not measured");
     text_add(page->out, "<ul>\n");
     if (f->n_links[LINK_GIVEN])
-        item(page, arena_format(page->arena, "%s of the ring's %s links.",
+        item(page, arena_format(page->arena, "%s of the %s links that are sent over.",
                                 page_count(page, (double)f->n_links[LINK_GIVEN]),
-                                page_count(page, (double)f->n_devices)));
+                                page_count(page, (double)f->n_hops)));
     if (f->n_links[LINK_FILLED])
-        item(page, arena_format(page->arena,
-                                "%s links of the ring have the value of their other direction.",
+        item(page, arena_format(page->arena, "%s links have the value of their other direction.",
                                 page_count(page, (double)f->n_links[LINK_FILLED])));
     list_classes(page);
     list_data(page);
     list_types(page);
+    list_between_epochs(page);
     item(page, arena_format(page->arena, "%s epoch%s, and the counts and batches of the job.",
                             page_count(page, page->run->job->training.epochs),
                             page->run->job->training.epochs > 1 ? "s" : ""));

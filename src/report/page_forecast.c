@@ -181,15 +181,24 @@ static void add_checks(const struct page *page)
     html_table_close(page->out);
 }
 
+static const char *joined(const struct page *page)
+{
+    const struct forecast *f = page->run->forecast;
+    if (f->n_devices < 2)
+        return "";
+    return f->collective ? arena_format(page->arena, " that all-reduce by %s", f->collective_name)
+                         : " in a ring";
+}
+
 void page_forecast(const struct page *page)
 {
     const struct run_report *run = page->run;
     text_add(page->out, "<section class=\"first\">\n");
     html_element(page->out, "h1", NULL, "%s", run->forecast->name ? run->forecast->name : "job");
     text_add(page->out, "<p class=\"sub\">");
-    html_format(page->out, "A forecast of %s device%s of %d type%s in a ring, by the %s",
+    html_format(page->out, "A forecast of %s device%s of %d type%s%s, by the %s",
                 page_count(page, (double)run->job->n_devices), run->job->n_devices > 1 ? "s" : "",
-                run->job->n_types, run->job->n_types > 1 ? "s" : "",
+                run->job->n_types, run->job->n_types > 1 ? "s" : "", joined(page),
                 run->forecast->model == MODEL_TIMELINE ? "timeline model" : "closed form");
     text_add(page->out, ".</p>\n");
     add_facts(page);

@@ -3,7 +3,7 @@
 
 #include "report/page.h"
 
-enum { N_SHADES = 7, FEW = 12, MOST_LISTED = 200 };
+enum { N_SHADES = 7, FEW = 12, FEW_ON_A_PHONE = 7, MOST_LISTED = 200 };
 
 /* Cells keep their height; the names of the rows take a share of the width. */
 struct map_view {
@@ -38,7 +38,7 @@ static const char *describe(const struct map_view *v, size_t i, size_t j)
         return arena_format(arena, "%s to %s: not known", map->name[i], map->name[j]);
     return arena_format(arena, "%s to %s: %s (%s)%s%s", map->name[i], map->name[j],
                         page_unit(v->page, cell->link.bandwidth_Bps, DIMENSION_BANDWIDTH),
-                        link_source_word(&cell->link), cell->n_ring ? ", in the ring" : "",
+                        link_source_word(&cell->link), cell->n_used ? ", sent over" : "",
                         cell->outlier ? ", unlike its kind" : "");
 }
 
@@ -76,7 +76,7 @@ static void draw_cell(const struct map_view *v, size_t i, size_t j)
     if (cell->outlier)
         svg_box(v->page->out, "outlier", box, describe(v, i, j));
     if (known && v->with_text)
-        svg_label(v->page->out, shade < 3 ? "strong" : "weak", x + v->cell_width * .49,
+        svg_label(v->page->out, shade < 3 ? "cell strong" : "cell weak", x + v->cell_width * .49,
                   y + v->cell_height / 2 + 4, "middle", "%s",
                   short_rate(v, cell->link.bandwidth_Bps));
 }
@@ -140,26 +140,32 @@ static void draw_scale(const struct page *page)
     text_add(page->out, "</span></p>\n");
 }
 
+/* A ring of devices has one way around. */
+static bool is_way(const struct page *page)
+{
+    return page->run->map->by == MAP_DEVICES && !page->run->forecast->collective;
+}
+
 static void draw_map(const struct page *page)
 {
-    static const char *const key[] = {"none",        "not known",   "key-ring",
-                                      "in the ring", "key-outlier", "25 % or more off its kind",
+    static const char *const key[] = {"none",      "not known",   "key-ring",
+                                      "sent over", "key-outlier", "25 % or more off its kind",
                                       NULL};
     const struct bandwidth_map *map = page->run->map;
     struct map_view v = view_of(page);
-    text_add(page->out, "<figure class=\"map\">\n");
+    text_format(page->out, "<figure class=\"%s\">\n", map->n > FEW_ON_A_PHONE ? "many" : "few");
     svg_open(page->out, v.top + (double)map->n * v.cell_height + 4,
              "Bandwidth from each row to each column");
     for (size_t i = 0; i < map->n; i++) {
         for (size_t j = 0; j < map->n; j++)
             draw_cell(&v, i, j);
     }
-    for (size_t k = 0; k < map->n * map->n && map->by == MAP_DEVICES; k++) {
-        if (map->cell[k].n_ring)
+    for (size_t k = 0; is_way(page) && k < map->n * map->n; k++) {
+        if (map->cell[k].n_used)
             draw_way(&v, k / map->n, k % map->n);
     }
     for (size_t k = 0; k < map->n * map->n; k++) {
-        if (map->cell[k].n_ring)
+        if (map->cell[k].n_used)
             draw_hop(&v, k / map->n, k % map->n);
     }
     draw_names(&v);
@@ -179,8 +185,8 @@ static void list_link(const struct page *page, size_t h)
     html_cell(page->out, "%s", page_device(page, f->hop[h].to));
     html_number(page->out, "%s", page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH));
     html_number(page->out, "%s", link->latency_s > 0 ? page_time(page, link->latency_s) : "-");
-    html_cell(page->out, "%s%s", link_source_word(link),
-              link->shared ? ", what the ring leaves of a shared uplink" : "");
+    html_cell(page->out, "%s%s%s", link_source_word(link), link->curve ? ", by size" : "",
+              link->shared ? ", what is left of a shared uplink" : "");
     html_row_close(page->out);
 }
 
@@ -219,7 +225,7 @@ void page_network(const struct page *page)
     const struct bandwidth_map *map = page->run->map;
     if (page->run->forecast->n_devices < 2)
         return;
-    page_section(page, "network", "The links, and the ring over them");
+    page_section(page, "network", "The links, and what is sent over them");
     if (map->n > 0 && map->most_Bps > 0) {
         say_rows(page);
         draw_map(page);

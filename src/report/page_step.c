@@ -102,7 +102,8 @@ static void draw(const struct page *page)
     int n = n_drawn(page->run);
     for (int t = 0; t < n; t++) {
         struct part part[MOST_PARTS];
-        range_s = fmax(range_s, sum_of(part, parts_of(page->run, t, part)));
+        size_t n_parts = parts_of(page->run, t, part);
+        range_s = fmax(range_s, sum_of(part, n_parts));
     }
     text_add(page->out, "<figure>\n");
     svg_open(page->out, n * ROW + 24, "A step of each device type as a stacked bar");

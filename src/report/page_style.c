@@ -1,6 +1,6 @@
 /* How the page looks: by day and by night, on a phone and on paper. Colours are told apart by those
  * who do not tell red from green. */
-#include "report/page.h"
+#include "report/page_frame.h"
 
 static const char *const light[] = {
     "--ink:#1b2430;--soft:#566270;--faint:#8a94a0;--line:#dfe3e8;--paper:#fff;--panel:#f5f7f9;",
@@ -61,6 +61,8 @@ static const char *const rules[] = {
     ".truth{fill:var(--mark)}.truth-line{stroke:var(--mark);stroke-width:2}",
     "rect.key-closed{fill:var(--closed)}rect.key-mean{fill:var(--backward)}",
     ".curve{fill:none;stroke:var(--backward);stroke-width:2;vector-effect:non-scaling-stroke}",
+    ".curve.c1{stroke:var(--sends)}.curve.c2{stroke:var(--loads)}.curve.c3{stroke:var(--mark)}"
+    ".curve.c4{stroke:var(--closed)}.curve.c5{stroke:var(--rest)}",
     ".curve.closed{stroke:var(--closed);stroke-dasharray:4 3}",
     ".point{fill:var(--backward)}.point.closed{fill:var(--closed);stroke:none}",
     ".now{fill:var(--paper);stroke:var(--backward);stroke-width:3}",
@@ -96,7 +98,7 @@ static const char *const rules[] = {
     "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}",
     "@media(max-width:36rem){main{padding:1.25rem 1rem 2rem}h1{font-size:1.5rem}"
     ".facts{grid-template-columns:1fr 1fr;gap:.5rem}.facts div{padding:.6rem .7rem}"
-    ".facts dd{font-size:1.1rem}section{margin-top:2.25rem}}",
+    ".facts dd{font-size:1.1rem}section{margin-top:2.25rem}.many .cell{display:none}}",
 };
 
 static void add_all(struct text *out, const char *const *line, size_t n, const char *end)

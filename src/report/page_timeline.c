@@ -109,9 +109,10 @@ static void draw_wire(const struct view *v, const struct step_bucket *bucket, si
 {
     const struct ft_timeline *ring = v->page->run->forecast->timeline.ring;
     double n = (double)ring->n_devices;
-    for (size_t b = 0; b < ring->n_buckets && ring->n_devices > 1; b++) {
-        double bytes = 2 * (n - 1) / n * ring->bucket_bytes[b];
-        double wire_s = bytes / ring->link[position].bandwidth_Bps;
+    for (size_t b = 0; b < ring->n_buckets && ring->n_devices > 1 && !ring->collective; b++) {
+        double chunk_bytes = ring->bucket_bytes[b] / n;
+        double rate_Bps = link_message_Bps(&v->page->run->forecast->link[position], chunk_bytes);
+        double wire_s = 2 * (n - 1) * chunk_bytes / rate_Bps;
         double taken_s = bucket[b].done_s - bucket[b].all_s;
         double share = taken_s > 0 ? fmin(1, wire_s / taken_s) : 0;
         draw_span(
@@ -127,7 +128,9 @@ static const char *ends(const struct page *page, size_t i)
     size_t n = page->run->forecast->n_devices;
     const char *from = html_short(page->arena, page_device(page, i), MOST);
     const char *to = html_short(page->arena, page_device(page, (i + 1) % n), MOST);
-    return n > 1 ? arena_format(page->arena, "%s \u2192 %s", from, to) : from;
+    return n > 1 && !page->run->forecast->collective
+               ? arena_format(page->arena, "%s \u2192 %s", from, to)
+               : from;
 }
 
 static void draw_device(const struct view *v, size_t i, double y)
@@ -156,10 +159,10 @@ static void draw(const struct page *page, const size_t *chosen, size_t n)
                                       "backward", "backward",
                                       "rest",     "optimizer, rest",
                                       "waits",    "waits",
-                                      "sends",    "a bucket in the ring",
-                                      "wire",     "how busy its link is",
+                                      "sends",    "a bucket on its way",
                                       "loads",    "loads the next mini-batch",
                                       NULL};
+    static const char *const wire_key[] = {"wire", "how busy its link is with it", NULL};
     const struct step_record *r = page->run->record;
     struct view v = {page, INFINITY, 0};
     double last_s = 0;
@@ -176,6 +179,8 @@ static void draw(const struct page *page, const size_t *chosen, size_t n)
         draw_device(&v, chosen[k], (double)k * DEVICE);
     svg_close(page->out);
     page_legend(page, key);
+    if (!page->run->forecast->collective)
+        page_legend(page, wire_key);
     text_add(page->out, "</figure>\n");
 }
 
@@ -212,8 +217,8 @@ static const char *which(const struct page *page, size_t n)
     if (n == f->n_devices)
         return n > 1 ? "All devices." : "The device.";
     return arena_format(page->arena,
-                        "%zu of %s devices: %s, which decides, the one that it sends to, and the "
-                        "first of each type.",
+                        "%zu of %s devices: %s, which decides, the next, and the first of each "
+                        "type.",
                         n, page_count(page, (double)f->n_devices), f->deciding_device);
 }
 
@@ -225,9 +230,10 @@ void page_timeline(const struct page *page)
     n = choose_devices(page->run, chosen);
     page_section(page, "timeline", "A step over time");
     page_say(page,
-             "%s Each has a lane for what it computes, one for its buckets in the ring, a thin one "
-             "for how busy its link is with them, and one for loading.",
-             which(page, n));
+             "%s Each has a lane for what it computes, one for its buckets%s, and one for loading.",
+             which(page, n),
+             page->run->forecast->collective ? ""
+                                             : ", a thin one for how busy its link is with them");
     draw(page, chosen, n);
     list(page, chosen, n);
     page_section_end(page);

@@ -52,9 +52,7 @@ static const char *window_text(struct arena *arena, const struct profile *p)
     if (p->last == 0)
         return "";
     const char *left_out =
-        p->n_left_out
-            ? arena_format(arena, ", %zu of them left out", p->n_left_out)
-            : "";
+        p->n_left_out ? arena_format(arena, ", %zu of them left out", p->n_left_out) : "";
     return arena_format(arena, "; iterations %d to %d counted%s", p->first, p->last, left_out);
 }
 
@@ -212,9 +210,12 @@ static void print_unknown(struct arena *arena, const struct profile *p, struct t
 {
     if (p->n_unknown)
         text_add(out, "\nUnknown:\n");
-    for (size_t i = 0; i < p->n_unknown; i++)
-        text_wrap(out, "  - ",
-                  arena_format(arena, "%s: %s", p->unknown[i].what, p->unknown[i].why));
+    for (size_t i = 0, next = 0; i < p->n_unknown; i = next) {
+        const char *what = p->unknown[i].what, *why = p->unknown[i].why;
+        for (next = i + 1; next < p->n_unknown && strcmp(p->unknown[next].why, why) == 0; next++)
+            what = arena_format(arena, "%s, %s", what, p->unknown[next].what);
+        text_wrap(out, "  - ", arena_format(arena, "%s: %s", what, why));
+    }
 }
 
 static void print_collectives(const struct profile *p, struct text *out)

@@ -28,6 +28,16 @@ static const char *name_of(const struct tracing *t, struct arena *arena, size_t 
     return job_device_name(arena, job, job_ring_device(job, position % job->n_devices));
 }
 
+/* In a ring a device has one link. */
+static const char *name_sending(const struct tracing *t, struct arena *arena, size_t i)
+{
+    const char *name = name_of(t, arena, i);
+    if (t->run->forecast->collective)
+        return arena_format(arena, "rank %d: %s all-reduces", t->choice->rank[i], name);
+    return arena_format(arena, "rank %d: link %s to %s", t->choice->rank[i], name,
+                        name_of(t, arena, i + 1));
+}
+
 static void name_device(struct tracing *t, size_t i)
 {
     struct arena scratch = {0};
@@ -38,9 +48,7 @@ static void name_device(struct tracing *t, size_t i)
     trace_events_name_track(events, track_of(i, LOADS),
                             arena_format(&scratch, "rank %d: %s loads", t->choice->rank[i], name));
     if (t->run->record->n_buckets)
-        trace_events_name_track(events, track_of(i, SENDS),
-                                arena_format(&scratch, "rank %d: link %s to %s", t->choice->rank[i],
-                                             name, name_of(t, &scratch, i + 1)));
+        trace_events_name_track(events, track_of(i, SENDS), name_sending(t, &scratch, i));
     arena_free(&scratch);
 }
 

@@ -14,22 +14,25 @@
 bool event_time_ns(const char *text, int64_t *time_ns);
 
 /*
- * The same for a number as traces hold them, at most 15 digits and perhaps three decimals, and
+ * The same for a number as traces hold them, at most 16 digits and perhaps three decimals, and
  * returns its end; NULL for all else, right or wrong, and where it may go on beyond the text.
  */
 static inline const char *event_time_short(const char *p, int64_t *time_ns)
 {
-    int64_t ns = 0;
-    const char *point = p + __builtin_ctz(~simd16_digits(p));
-    const char *end = *point == '.' ? point + 4 : point;
-    if (point == p || point == p + 16 || (*p == '0' && point > p + 1))
+    unsigned n = (unsigned)__builtin_ctz(~simd16_digits(p));
+    if (n == 0 || (*p == '0' && n > 1))
         return NULL;
-    for (; p < point; p++)
-        ns = 10 * ns + (*p - '0');
-    if (end > point && (simd16_digits(point + 1) & 15) != 7)
+    const char *end = p + n;
+    int64_t us = simd16_decimal(p, n);
+    if (us >= 9000000000000000 || (*end >= '0' && *end <= '9'))
         return NULL;
-    ns = end > point ? 1000 * ns + 100 * (point[1] - '0') + 10 * (point[2] - '0') + (point[3] - '0')
-                     : 1000 * ns;
+    int64_t ns = 1000 * us;
+    if (*end == '.') {
+        if ((simd16_digits(end + 1) & 15) != 7)
+            return NULL;
+        ns += 100 * (end[1] - '0') + 10 * (end[2] - '0') + (end[3] - '0');
+        end += 4;
+    }
     *time_ns = ns;
     return *end && *end != 'e' && *end != 'E' ? end : NULL;
 }

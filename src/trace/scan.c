@@ -27,7 +27,7 @@ const char *scan_escape(struct scan *s, const char *p)
         return scan_fail(s, s->end, "a closing quote");
     if (n_digits == 4)
         return p + 6;
-    if (memchr("\"\\/bfnrt", p[1], 8))
+    if (p[1] && strchr("\"\\/bfnrt", p[1]))
         return p + 2;
     s->unknown_escapes++;
     return p + 1;

@@ -9,8 +9,8 @@
 const char *trace_verdict_text(enum trace_verdict verdict)
 {
     static const char *const text[N_TRACE_VERDICTS] = {
-        [STEP_INCOMPLETE] = "incomplete, without what other steps have",
-        [STEP_UNMATCHED] = "as many all-reduces were not run as called, by the trace",
+        [STEP_INCOMPLETE] = "without all that other steps have",
+        [STEP_UNMATCHED] = "not telling when all of their all-reduces ran",
         [STEP_UNSTEADY] = "not steady yet",
         [STEP_OUTLIER] = "far from the others",
     };

@@ -205,8 +205,8 @@ static void judge(struct reading *r)
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
         size_t n_such = count_verdict(r, (enum trace_verdict)v);
         if (n_such > 0)
-            note(r, "%zu of %zu steps left out (%s): %s", n_such, n,
-                 step_numbers(r, (enum trace_verdict)v), trace_verdict_text((enum trace_verdict)v));
+            note(r, "%zu of %zu steps left out, %s: %s", n_such, n,
+                 trace_verdict_text((enum trace_verdict)v), step_numbers(r, (enum trace_verdict)v));
     }
 }
 
@@ -252,15 +252,21 @@ static bool stage_is_known(const struct reading *r, enum stage stage)
 
 static void mark_unknown_stages(struct reading *r)
 {
+    bool on_device = r->trace->device.used;
     if (!stage_is_known(r, STAGE_FORWARD))
-        mark_unknown(r, stage_key(STAGE_FORWARD),
-                     "the trace has no mark of forward (DistributedDataParallel.forward), of the "
-                     "data loader or of zero_grad");
+        mark_unknown(
+            r, stage_key(STAGE_FORWARD),
+            on_device
+                ? "no work that forward launched is known"
+                : "the trace has no mark of forward (DistributedDataParallel.forward), of the "
+                  "data loader or of zero_grad");
     if (!stage_is_known(r, STAGE_FIRST_BACKWARD))
         mark_unknown(r, stage_key(STAGE_FIRST_BACKWARD),
-                     "no backward operator has work on the device");
+                     "no backward operator launched work that is known");
     if (!stage_is_known(r, STAGE_OPTIMIZER))
-        mark_unknown(r, stage_key(STAGE_OPTIMIZER), "the trace has no Optimizer.step marks");
+        mark_unknown(r, stage_key(STAGE_OPTIMIZER),
+                     on_device ? "no work that an Optimizer.step launched is known"
+                               : "the trace has no Optimizer.step marks");
     if (r->options->batch <= 0)
         mark_unknown(r, "batch", "no trace holds it: give it with --batch");
     if (r->record->n_iterations && !any_ran(r->trace) && shared_calls(r->trace) > 0)
@@ -330,8 +336,9 @@ static void note_rest(struct reading *r)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);
     if (ending->truncated)
-        note(r, "it is cut off after %llu bytes and holds %zu steps",
-             (unsigned long long)ending->truncated_at_bytes, t->steps.n);
+        note(r, "it is cut off after %llu bytes and holds %zu step%s",
+             (unsigned long long)ending->truncated_at_bytes, t->steps.n,
+             t->steps.n == 1 ? "" : "s");
     if (ending->n_unknown_escapes > 0)
         note(r, "%llu escapes that JSON does not know were kept as they are",
              (unsigned long long)ending->n_unknown_escapes);

@@ -78,7 +78,7 @@ struct trace_reader {
  * Reads `path`, or standard input for "-". What `ending` points to is in the arena. Fails with
  * ERROR_FILE where it cannot be read, with ERROR_INPUT and the place where it is no trace: broken,
  * cut off (without `partial`), or another kind of file, whose name is told.
- * Memory: below 64 MiB, whatever the size.
+ * Memory: below 64 MiB beside a header of megabytes, whatever the size.
  */
 bool trace_read(struct arena *arena, const char *path, const struct trace_reader *reader,
                 struct trace_ending *ending, struct error *e);

@@ -145,8 +145,8 @@ static double last_done_s(const struct record_iteration *it)
     return last_s;
 }
 
-/* With the all-reduces, but not what is done behind the last of them: copying buckets back waits for
- * it, and counts with the rest. */
+/* With the all-reduces, but not what is done behind the last of them: copying buckets back waits
+ * for it, and counts with the rest. */
 static double backward_s(const struct record_iteration *it, struct trace_window backward)
 {
     const double *time_s = it->time_s;
@@ -156,18 +156,34 @@ static double backward_s(const struct record_iteration *it, struct trace_window 
     return synced_s + time_s[STAGE_BACKWARD_UNSYNCED];
 }
 
-/* On a device from its first work to the next step's first; of the last step only its length on
- * the CPU is known, unless the device is busy for longer. */
+/* Where a step begins on the device: with forward's first work, else with any. */
+static int64_t begin_on_device(const struct trace_step *step)
+{
+    const struct trace_pass *first = step->n_passes ? &step->pass[0] : NULL;
+    bool known = first && !trace_window_is_empty(first->forward_work);
+    return known ? first->forward_work.start_ns : step->work.start_ns;
+}
+
+/* The next step follows at once, and is on the device as well. */
+static bool is_followed(const struct trace_steps *steps, size_t s)
+{
+    const struct trace_step *step = &steps->step[s], *next = step + 1;
+    if (s + 1 == steps->n || next->start_ns - step->end_ns > step->end_ns - step->start_ns)
+        return false;
+    return !trace_window_is_empty(step->work) && !trace_window_is_empty(next->work) &&
+           begin_on_device(next) > begin_on_device(step);
+}
+
+/* On a device to the next step's begin; of the last step only its length on the CPU is known,
+ * unless the device is busy for longer. */
 static double step_s(const struct trace *t, size_t s)
 {
     const struct trace_step *step = &t->steps.step[s];
     double on_cpu_s = seconds(step->end_ns - step->start_ns);
-    if (!t->device.used || trace_window_is_empty(step->work))
+    if (!t->device.used)
         return on_cpu_s;
-    if (s + 1 < t->steps.n && !trace_window_is_empty(step[1].work) &&
-        step[1].work.start_ns > step->work.start_ns &&
-        step[1].start_ns - step->end_ns < step->end_ns - step->start_ns)
-        return seconds(step[1].work.start_ns - step->work.start_ns);
+    if (is_followed(&t->steps, s))
+        return seconds(begin_on_device(step + 1) - begin_on_device(step));
     return fmax(on_cpu_s, length_s(step->work));
 }
 
@@ -178,19 +194,26 @@ static double optimizer_s(const struct trace *t, const struct trace_step *step)
     return step->optimizer_end_ns ? seconds(step->optimizer_ns + step->zero_grad_ns) : -1;
 }
 
-/* What of the CPU's wait for data the device saw is what nothing else of its step explains. */
+/* A device works while the CPU waits for data and while the next mini-batch is copied: of both only
+ * what nothing else in its step explains takes time. */
 static void fill_wait_and_rest(const struct trace *t, const struct trace_step *step, double *time_s)
 {
-    static const enum stage known[] = {STAGE_COPY, STAGE_FORWARD, STAGE_BACKWARD, STAGE_OPTIMIZER};
+    static const enum stage known[] = {STAGE_FORWARD, STAGE_BACKWARD, STAGE_OPTIMIZER};
+    static const enum stage beside[] = {STAGE_COPY, STAGE_WAIT};
     double rest_s = time_s[STAGE_STEP];
-    bool loader = t->collected.loader_workers >= 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         rest_s -= fmax(0, time_s[known[i]]);
-    double wait_s = seconds(step->wait_ns);
-    if (t->device.used)
-        wait_s = fmin(wait_s, fmax(0, rest_s));
-    time_s[STAGE_WAIT] = loader ? wait_s : -1;
-    time_s[STAGE_REST] = rest_s - wait_s;
+    time_s[STAGE_COPY] = seconds(step->upload_ns);
+    time_s[STAGE_WAIT] = seconds(step->wait_ns);
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+        double *part_s = &time_s[beside[i]];
+        if (t->device.used)
+            *part_s = fmin(*part_s, fmax(0, rest_s));
+        rest_s -= *part_s;
+    }
+    time_s[STAGE_REST] = rest_s;
+    if (t->collected.loader_workers < 0)
+        time_s[STAGE_WAIT] = -1;
 }
 
 static size_t micro_batches(const struct trace_step *step)
@@ -212,7 +235,6 @@ struct record_iteration trace_stages_of(struct arena *arena, const struct trace 
     fill_calls(arena, t, step, &it);
     time_s[STAGE_LOADER_INTERVAL] = -1;
     time_s[STAGE_STEP] = step_s(t, s);
-    time_s[STAGE_COPY] = seconds(step->upload_ns);
     time_s[STAGE_FORWARD] = forward_s(t, step);
     time_s[STAGE_FIRST_BACKWARD] = first_backward_s(t, step);
     time_s[STAGE_BACKWARD_COMPUTE] = backward_compute_s(&it, backward);

@@ -17,31 +17,35 @@ struct trace_window trace_window_open(struct trace_blocks *blocks)
     return (struct trace_window){.blocks = blocks, .begin = nothing, .end = nothing};
 }
 
-struct counts {
-    uint64_t n_lines, n_characters;
-};
-
-/* Line breaks and characters; in pieces of one length, which compilers turn into vector code. */
-static struct counts count(const char *p, const char *end)
+/* Line breaks, or bytes that begin a character; in pieces of one length, which compilers turn into
+ * vector code. */
+static inline uint64_t count(const char *p, const char *end, bool line_breaks)
 {
     enum { PIECE = 128 };
-    struct counts counts = {0, 0};
+    uint64_t sum = 0;
     while (p < end) {
-        unsigned char breaks = 0, begins = 0;
-        if (end - p >= PIECE) {
-            for (int i = 0; i < PIECE; i++) {
-                breaks = (unsigned char)(breaks + (p[i] == '\n'));
-                begins = (unsigned char)(begins + ((signed char)p[i] >= -64));
-            }
-            p += PIECE;
+        unsigned char n = 0;
+        size_t length = end - p >= PIECE ? PIECE : 1;
+        if (length == PIECE) {
+            for (int i = 0; i < PIECE; i++)
+                n = (unsigned char)(n + (line_breaks ? p[i] == '\n' : (signed char)p[i] >= -64));
         } else {
-            breaks = *p == '\n';
-            begins = (signed char)*p++ >= -64;
+            n = line_breaks ? *p == '\n' : (signed char)*p >= -64;
         }
-        counts.n_lines += breaks;
-        counts.n_characters += begins;
+        sum += n;
+        p += length;
     }
-    return counts;
+    return sum;
+}
+
+static uint64_t count_line_breaks(const char *begin, const char *end)
+{
+    return count(begin, end, true);
+}
+
+static uint64_t count_characters(const char *begin, const char *end)
+{
+    return count(begin, end, false);
 }
 
 /* Where the last line of a text begins; NULL: before it. */
@@ -56,12 +60,12 @@ static void drop(struct trace_window *window, const char *to)
 {
     const char *line = last_line(window->begin, to);
     if (line) {
-        window->n_lines += count(window->begin, line).n_lines;
+        window->n_lines += count_line_breaks(window->begin, line);
         window->n_characters = 0;
     } else {
         line = window->begin;
     }
-    window->n_characters += count(line, to).n_characters;
+    window->n_characters += count_characters(line, to);
     window->offset_bytes += (uint64_t)(to - window->begin);
     window->begin = to;
 }
@@ -82,21 +86,21 @@ static void move_before(struct trace_window *window, struct trace_block *block)
     window->end = block->data + block->length;
 }
 
-/* Puts the text into own memory, with room for `size` bytes in all. */
-static void move_to_memory(struct trace_window *window, size_t size)
+/* Puts the text to the start of own memory, with room for `size` bytes in all; `held`: it lies in a
+ * block. */
+static void move_to_memory(struct trace_window *window, bool held, size_t size)
 {
     size_t kept = (size_t)(window->end - window->begin);
-    char *memory = window->memory;
-    if (window->capacity < size)
-        memory = memory_resize(NULL, size, 1);
-    memmove(memory, window->begin, kept);
-    if (memory != window->memory) {
-        free(window->memory);
-        window->memory = memory;
+    if (!held)
+        memmove(window->memory, window->begin, kept);
+    if (window->capacity < size) {
+        window->memory = memory_resize(window->memory, size, 1);
         window->capacity = size;
     }
-    window->begin = memory;
-    window->end = memory + kept;
+    if (held)
+        memcpy(window->memory, window->begin, kept);
+    window->begin = window->memory;
+    window->end = window->memory + kept;
 }
 
 static void append(struct trace_window *window, const struct trace_block *block)
@@ -119,7 +123,7 @@ static enum trace_window_more add_block(struct trace_window *window, size_t size
     if (window->holds_block) {
         move_before(window, block);
     } else {
-        move_to_memory(window, size);
+        move_to_memory(window, held, size);
         append(window, block);
         trace_blocks_release(window->blocks);
     }
@@ -148,9 +152,9 @@ enum trace_window_more trace_window_get(struct trace_window *window, const char 
 struct place trace_window_place(const struct trace_window *window, const char *at)
 {
     const char *line = last_line(window->begin, at);
-    uint64_t lines = window->n_lines + count(window->begin, at).n_lines;
+    uint64_t lines = window->n_lines + count_line_breaks(window->begin, at);
     uint64_t before = line ? 0 : window->n_characters;
-    uint64_t characters = before + count(line ? line : window->begin, at).n_characters;
+    uint64_t characters = before + count_characters(line ? line : window->begin, at);
     return (struct place){
         .line = (int)(lines < INT_MAX ? lines + 1 : INT_MAX),
         .column = (int)(characters < INT_MAX ? characters + 1 : INT_MAX),

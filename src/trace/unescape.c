@@ -117,12 +117,12 @@ size_t unescape(const char *written, size_t length, char *text, uint64_t *n_brok
 
 bool unescape_equals(const char *written, size_t length, const char *word)
 {
-    enum { LONGEST = 64 };
+    enum { LONGEST = 64, LONGEST_WRITTEN = 6 * LONGEST };
     size_t word_length = strlen(word);
     if (!memchr(written, '\\', length))
         return length == word_length && memcmp(written, word, length) == 0;
-    char text[3 * 6 * LONGEST + 1];
-    if (word_length > LONGEST || length > 6 * LONGEST)
+    char text[3 * LONGEST_WRITTEN + 1];
+    if (word_length > LONGEST || length > LONGEST_WRITTEN)
         return false;
     return unescape(written, length, text, NULL) == word_length &&
            memcmp(text, word, word_length) == 0;

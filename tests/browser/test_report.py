@@ -48,7 +48,7 @@ class ReportTest(unittest.TestCase):
         cls.folder = tempfile.mkdtemp()
         cls.browser = Chromium().__enter__()
         cls.reports = [cls.report(name) for name in ("three-types", "interleaved", "many-buckets")]
-        cls.reports += [cls.worked_case(), cls.hostile()]
+        cls.reports += [cls.worked_case(), cls.twelve(), cls.hostile()]
 
     @classmethod
     def tearDownClass(cls):
@@ -78,6 +78,18 @@ class ReportTest(unittest.TestCase):
     def worked_case(cls):
         cls.make("-o", "worked.html", f"{ROOT}/examples/resnet50-200/job.yaml")
         return f"{cls.folder}/worked.html"
+
+    @classmethod
+    def twelve(cls):
+        """Classes of links for measured profiles, and an all-reduce that is no ring."""
+        with open(f"{cls.folder}/twelve.yaml", "w", encoding="utf-8") as file:
+            file.write("data: {samples: 100000}\ntraining: {collective: tree, iterations: [10, 40]}\ndevices:\n")
+            for name, batch in (("a", 16), ("b", 16), ("c", 8)):
+                file.write(f"  {name}: {{count: 4, batch: {batch}, profile: {MEASURED}/three-types/profiles/{name}.json}}\n")
+            file.write("network: {links: [" + ", ".join(f"{{between: [{x}, {y}], bandwidth: {rate} Mbit/s}}" for x, y, rate in (
+                ("a", "a", 1000), ("b", "b", 1000), ("c", "c", 900), ("a", "b", 500), ("b", "c", 400), ("a", "c", 300))) + "]}\n")
+        cls.make("-o", "twelve.html", "twelve.yaml")
+        return f"{cls.folder}/twelve.html"
 
     @classmethod
     def hostile(cls):

@@ -71,6 +71,15 @@ static void reads_times(void **state)
     expect("3 min", DIMENSION_TIME, 180);
 }
 
+static void reads_prices_by_time(void **state)
+{
+    (void)state;
+    expect("2.5/h", DIMENSION_PRICE, 2.5 / 3600);
+    expect("60 / d", DIMENSION_PRICE, 60 / 86400.0);
+    refuse("2.5", DIMENSION_PRICE, "the unit is missing");
+    refuse("2.5/m", DIMENSION_PRICE, "unknown unit '/m'");
+}
+
 static void refuses_what_is_no_number(void **state)
 {
     (void)state;
@@ -128,6 +137,7 @@ static void writes_quantities_for_people(void **state)
     expect_text(3.125e9, DIMENSION_BANDWIDTH, "25 Gbit/s");
     expect_text(200e12, DIMENSION_BYTES, "200 TB");
     expect_text(999, DIMENSION_BYTES, "999 B");
+    expect_text(2.5 / 3600, DIMENSION_PRICE, "2.5/h");
     expect_text(-40e9 / 8, DIMENSION_BANDWIDTH, "-40 Gbit/s");
 }
 
@@ -169,6 +179,7 @@ int main(void)
         cmocka_unit_test(reads_sizes),
         cmocka_unit_test(tells_bits_from_bytes),
         cmocka_unit_test(reads_times),
+        cmocka_unit_test(reads_prices_by_time),
         cmocka_unit_test(refuses_what_is_no_number),
         cmocka_unit_test(refuses_a_number_without_a_unit),
         cmocka_unit_test(refuses_unknown_units_and_names_the_nearest),

@@ -515,6 +515,30 @@ static void the_timeline_takes_any_collective(void **state)
     }
 }
 
+/* Half as fast while all compute: what is sent by then counts half. */
+static void interference_is_exact_where_all_devices_are_alike(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    const double bytes = 1e8, ready_s[] = {0}, ceiling_Bps = BANDWIDTH_BPS / 64;
+    const int type_of[N] = {0}, group_of[N] = {0, 0, 0, 0, 1, 1, 1, 1};
+    for (int kind = 0; kind < N_KINDS; kind++) {
+        struct system s = make((enum ft_collective_kind)kind, N, group_of, group_of);
+        struct ft_timeline_type type = {
+            .ready_s = ready_s, .busy_Bps = ceiling_Bps, .idle_Bps = ceiling_Bps};
+        struct ft_timeline in = {&type, 1, type_of, s.link, N, &bytes, 1, s.collective};
+        struct ft_timeline_step idle, busy;
+        for (size_t k = 0; k < s.n_pairs; k++)
+            s.link[k].latency_s = 0;
+        assert_true(ft_timeline_step(&in, &idle, NULL));
+        type.busy_Bps /= 2;
+        type.backward_s = idle.step_s / 2;
+        assert_true(ft_timeline_step(&in, &busy, NULL));
+        assert_near(busy.step_s, idle.step_s * 1.25);
+        free_system(&s);
+    }
+}
+
 static void refuses(enum ft_collective_kind kind, size_t n, const int *host_of,
                     const int *vendor_of, const char *says)
 {
@@ -578,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_collective_of_one_is_done_when_it_starts),
         cmocka_unit_test(the_timeline_takes_a_ring_by_either_way),
         cmocka_unit_test(the_timeline_takes_any_collective),
+        cmocka_unit_test(interference_is_exact_where_all_devices_are_alike),
         cmocka_unit_test(refuses_devices_that_do_not_suit),
         cmocka_unit_test(refuses_values_that_cannot_be),
     };

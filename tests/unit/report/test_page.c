@@ -16,6 +16,7 @@ struct paged {
     struct step_record record;
     struct step_parts parts[2];
     struct steadiness steadiness[2];
+    struct bandwidth_hop hop[6];
     struct bandwidth_map map;
     struct scaling scaling;
     struct run_report run;
@@ -25,7 +26,9 @@ static void gather(struct paged *p)
 {
     struct cluster *c = &p->lab.cluster;
     cluster_forecast(c);
-    bandwidth_map_make(&c->arena, &c->job, NULL, c->forecast.link, &p->map);
+    for (size_t i = 0; i < 6; i++)
+        p->hop[i] = (struct bandwidth_hop){i, (i + 1) % 6, &c->forecast.link[i]};
+    bandwidth_map_make(&c->arena, &c->job, NULL, p->hop, 6, &p->map);
     scaling_make(&c->arena, &c->job, &c->forecast, &p->scaling);
     for (int t = 0; t < 2; t++)
         p->steadiness[t] = steadiness_of(&c->arena, &c->profile[t]);

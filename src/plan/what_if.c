@@ -1,0 +1,335 @@
+/* Types come once for each batch, links by type; what is left for each system is its ring, its
+ * step and the arithmetic of an epoch. */
+#include "plan/what_if.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "plan/batch_profile.h"
+#include "plan/ring_only.h"
+#include "predict/parts.h"
+
+struct type_at_batch {
+    int64_t batch;
+    struct type_forecast stages;
+    struct ft_timeline_type step;
+    struct type_at_batch *next;
+};
+
+static const struct type_at_batch *find_batch(const struct what_if *w, int t, int64_t batch)
+{
+    const struct type_at_batch *at = w->type[t];
+    while (at && at->batch != batch)
+        at = at->next;
+    return at;
+}
+
+static bool make_step(struct what_if *w, int t, const struct profile *profile,
+                      struct ft_timeline_type *step, struct error *e)
+{
+    struct type_steps steps;
+    const char *why_not = type_steps_make(w->arena, profile, &w->buckets, &steps);
+    if (why_not) {
+        error_set(e, ERROR_INPUT, "%s", why_not);
+        return false;
+    }
+    *step = steps.mean;
+    step->busy_Bps = w->base.type[t].ceilings.busy_Bps;
+    step->idle_Bps = w->base.type[t].ceilings.idle_Bps;
+    return true;
+}
+
+bool what_if_allow_batch(struct what_if *w, int t, int64_t batch, struct error *e)
+{
+    struct type_at_batch *at = ARENA_NEW(w->arena, struct type_at_batch);
+    struct job_device_type *type = &w->job.type[t];
+    int64_t own = type->batch;
+    if (find_batch(w, t, batch))
+        return true;
+    struct profile profile = batch_profile_scaled(w->arena, &w->profile[t], (double)batch);
+    *at = (struct type_at_batch){.batch = batch, .stages = w->base.type[t], .next = w->type[t]};
+    type->batch = batch;
+    bool ok = forecast_stages(&w->job, t, &profile, &at->stages, e);
+    type->batch = own;
+    if (!ok || (w->model == MODEL_TIMELINE && !make_step(w, t, &profile, &at->step, e)))
+        return false;
+    w->type[t] = at;
+    return true;
+}
+
+static bool share_host(const struct job *job, size_t position)
+{
+    const char *from = job_device_host(job, job_ring_device(job, position), NULL);
+    size_t next = job_ring_device(job, (position + 1) % job->n_devices);
+    const char *to = job_device_host(job, next, NULL);
+    return from && to && strcmp(from, to) == 0;
+}
+
+/* The timeline as far as the job's own forecast goes by it, and every type can be in a ring. */
+static void choose_model(struct what_if *w, enum forecast_model model)
+{
+    w->model = MODEL_CLOSED_FORM;
+    if (model == MODEL_CLOSED_FORM)
+        return;
+    w->why_not = w->base.timeline.why_not;
+    if (!w->why_not)
+        w->why_not = ring_buckets_find(w->arena, w->profile, w->job.n_types, &w->buckets);
+    if (!w->why_not)
+        w->model = MODEL_TIMELINE;
+}
+
+static void take_job(struct what_if *w, const struct job *job)
+{
+    size_t n = (size_t)job->n_types;
+    w->job = *job;
+    w->job.type = ARENA_ARRAY(w->arena, n, struct job_device_type);
+    memcpy(w->job.type, job->type, n * sizeof *w->job.type);
+    if (w->base.sample_bytes > 0 && job->data.n_samples == 0)
+        w->job.data.sample_bytes = w->base.sample_bytes;
+}
+
+bool what_if_start(struct arena *arena, const struct job *job, const struct profile *profile,
+                   const struct network *network, enum forecast_model model, bool counts_vary,
+                   struct what_if *what_if, struct error *e)
+{
+    struct what_if w = {.arena = arena, .profile = profile, .counts_vary = counts_vary};
+    if (!ring_only(job, e) || !forecast_make(arena, job, profile, network, model, &w.base, e))
+        return false;
+    take_job(&w, job);
+    choose_model(&w, model);
+    w.classes = class_links_find(arena, network, job);
+    w.within = ARENA_ARRAY(arena, job->n_devices, bool);
+    for (size_t i = 0; i < job->n_devices; i++)
+        w.within[i] = share_host(job, i);
+    w.type = ARENA_ARRAY(arena, (size_t)job->n_types, struct type_at_batch *);
+    for (int t = 0; t < job->n_types; t++) {
+        if (!what_if_allow_batch(&w, t, job->type[t].batch, e))
+            return false;
+    }
+    *what_if = w;
+    return true;
+}
+
+/* A system while it is forecast: types that take part are numbered anew. */
+struct system {
+    const struct what_if *w;
+    const struct variant *variant;
+    struct arena arena;
+    int *type; /* [f.n_types], their numbers in the job */
+    const struct type_at_batch **at;
+    struct job job;
+    int *type_of; /* [n_devices], by position */
+    struct ft_link *link;
+    struct forecast f;
+};
+
+static void take_types(struct system *s)
+{
+    const struct job *job = &s->variant->job;
+    size_t n = (size_t)job->n_types;
+    s->type = ARENA_ARRAY(&s->arena, n, int);
+    s->at = ARENA_ARRAY(&s->arena, n, const struct type_at_batch *);
+    s->f.type = ARENA_ARRAY(&s->arena, n, struct type_forecast);
+    s->job = *job;
+    s->job.type = ARENA_ARRAY(&s->arena, n, struct job_device_type);
+    s->job.n_devices = 0;
+    for (int t = 0; t < job->n_types; t++) {
+        if (job->type[t].count == 0)
+            continue;
+        const struct type_at_batch *at = find_batch(s->w, t, job->type[t].batch);
+        assert(at);
+        s->f.type[s->f.n_types] = at->stages;
+        s->f.type[s->f.n_types].count = job->type[t].count;
+        s->at[s->f.n_types] = at;
+        s->job.type[s->f.n_types] = job->type[t];
+        s->type[s->f.n_types++] = t;
+        s->job.n_devices += (size_t)job->type[t].count;
+    }
+    s->job.n_types = s->f.n_types;
+    s->f.n_devices = s->job.n_devices;
+}
+
+static void change_link(const struct variant *v, int from, int to, struct ft_link *link)
+{
+    for (size_t c = 0; c < v->n_changes; c++) {
+        const struct link_change *change = &v->change[c];
+        bool forth = change->type[0] == from && change->type[1] == to;
+        bool back = change->type[0] == to && change->type[1] == from;
+        if (!forth && !back)
+            continue;
+        if (change->bandwidth_Bps > 0) {
+            link->bandwidth_Bps = change->bandwidth_Bps;
+            link->n_curve = 0;
+        }
+        if (change->latency_s >= 0)
+            link->latency_s = change->latency_s;
+    }
+}
+
+static bool find_class_link(const struct system *s, int from, int to, bool within,
+                            struct ft_link *link, struct error *e)
+{
+    const struct link *class = class_link(&s->w->classes, from, to, within);
+    *link = forecast_as_link(class);
+    if (!within)
+        change_link(s->variant, from, to, link);
+    if (link->bandwidth_Bps > 0)
+        return true;
+    const struct job_device_type *type = s->variant->job.type;
+    error_set(e, ERROR_INPUT, "%s: no link from %s to %s%s has a value",
+              s->job.file ? s->job.file : "job", type[from].name, type[to].name,
+              within ? " within a host" : "");
+    error_hint(e, "give a class in network.links");
+    return false;
+}
+
+/* Devices of one type, as many to a host as its first host has; then on to the next type. */
+static bool add_run(struct system *s, int run, size_t first, struct error *e)
+{
+    int type = s->type[run], next = s->type[(run + 1) % s->f.n_types];
+    const struct job_device_type *t = &s->job.type[run];
+    size_t n = (size_t)t->count, slots = t->n_hosts > 0 ? (size_t)t->host[0].n_devices : 1;
+    bool on_one_host = s->f.n_types == 1 && n <= slots;
+    struct ft_link across, within, leaving;
+    if ((n > 1 && !find_class_link(s, type, type, false, &across, e)) ||
+        (n > 1 && slots > 1 && !find_class_link(s, type, type, true, &within, e)) ||
+        !find_class_link(s, type, next, on_one_host, &leaving, e))
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        bool stays = (k + 1) % slots != 0;
+        s->type_of[first + k] = run;
+        s->link[first + k] = k + 1 == n ? leaving : stays ? within : across;
+    }
+    return true;
+}
+
+static bool ring_by_class(struct system *s, struct error *e)
+{
+    size_t first = 0;
+    for (int run = 0; run < s->f.n_types; run++) {
+        if (s->f.n_devices > 1 && !add_run(s, run, first, e))
+            return false;
+        first += (size_t)s->job.type[run].count;
+    }
+    return true;
+}
+
+static void ring_of_job(struct system *s)
+{
+    size_t n = s->f.n_devices;
+    for (size_t i = 0; i < n; i++)
+        s->type_of[i] = job_device_type(&s->job, job_ring_device(&s->job, i));
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        s->link[i] = forecast_as_link(&s->w->base.link[i]);
+        if (!s->w->within[i])
+            change_link(s->variant, s->type_of[i], s->type_of[(i + 1) % n], &s->link[i]);
+    }
+}
+
+static bool make_ring(struct system *s, struct error *e)
+{
+    s->type_of = ARENA_ARRAY(&s->arena, s->f.n_devices, int);
+    s->link = ARENA_ARRAY(&s->arena, s->f.n_devices, struct ft_link);
+    if (s->w->counts_vary)
+        return ring_by_class(s, e);
+    ring_of_job(s);
+    return true;
+}
+
+static bool step_by_closed_form(struct system *s, char *message)
+{
+    size_t n = s->f.n_devices, n_types = (size_t)s->f.n_types;
+    struct ft_device_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_device_type);
+    double *bandwidth_Bps = ARENA_ARRAY(&s->arena, n, double);
+    for (size_t t = 0; t < n_types; t++) {
+        type[t] = forecast_device_type(&s->f.type[t]);
+        type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
+    }
+    for (size_t i = 0; i < n; i++)
+        bandwidth_Bps[i] = s->link[i].bandwidth_Bps;
+    struct ft_ring ring = {n, s->type_of, bandwidth_Bps, s->w->base.payload_bytes};
+    struct ft_step_forecast step;
+    if (!ft_closed_form(type, n_types, &ring, NULL, &step, message))
+        return false;
+    s->f.step_s = step.step_s;
+    return true;
+}
+
+static bool step_by_timeline(struct system *s, char *message)
+{
+    size_t n_types = (size_t)s->f.n_types;
+    struct ft_timeline_type *type = ARENA_ARRAY(&s->arena, n_types, struct ft_timeline_type);
+    for (size_t t = 0; t < n_types; t++) {
+        type[t] = s->at[t]->step;
+        type[t].load_s = fmax(type[t].load_s, s->f.storage_s);
+    }
+    struct ft_timeline timeline = {.type = type,
+                                   .n_types = n_types,
+                                   .type_of = s->type_of,
+                                   .link = s->f.n_devices > 1 ? s->link : NULL,
+                                   .n_devices = s->f.n_devices,
+                                   .bucket_bytes = s->w->buckets.bytes,
+                                   .n_buckets = s->w->buckets.n};
+    struct ft_timeline_step step;
+    if (!ft_timeline_step(&timeline, &step, message))
+        return false;
+    s->f.step_s = step.step_s;
+    return true;
+}
+
+static bool find_step(struct system *s, struct error *e)
+{
+    char message[FT_MESSAGE_SIZE];
+    s->f.model = MODEL_CLOSED_FORM; /* no interval */
+    bool timeline = s->w->model == MODEL_TIMELINE;
+    if (timeline ? step_by_timeline(s, message) : step_by_closed_form(s, message))
+        return true;
+    error_set(e, ERROR_INPUT, "%s: %s", s->job.file ? s->job.file : "job", message);
+    return false;
+}
+
+static void find_cost(const struct system *s, struct outcome *o)
+{
+    double per_s = 0;
+    o->cost_known = o->epoch_known;
+    for (int t = 0; t < s->job.n_types; t++) {
+        o->cost_known = o->cost_known && s->job.type[t].price.given;
+        per_s += (double)s->job.type[t].count * s->job.type[t].price.per_s;
+    }
+    o->cost = o->cost_known ? per_s * o->total_s : 0;
+}
+
+static bool forecast_system(struct system *s, struct outcome *outcome, struct error *e)
+{
+    struct warnings warnings = {.arena = &s->arena};
+    take_types(s);
+    if (s->f.n_devices == 0) {
+        *outcome = (struct outcome){0};
+        return true;
+    }
+    forecast_sample_size(&s->job, s->w->profile, &s->f);
+    if (!forecast_storage(&s->job, s->w->profile, &s->f, &warnings, e) || !make_ring(s, e) ||
+        !find_step(s, e) || !forecast_epoch(&s->arena, &s->job, &s->f, &warnings, e))
+        return false;
+    struct outcome o = {.any = true,
+                        .n_devices = s->f.n_devices,
+                        .step_s = s->f.step_s,
+                        .samples_per_s = s->f.samples_per_s,
+                        .epoch_known = s->f.epoch_known,
+                        .iterations = s->f.epoch.iterations,
+                        .epoch_s = s->f.epoch_s,
+                        .total_s = s->f.total_s};
+    find_cost(s, &o);
+    *outcome = o;
+    return true;
+}
+
+bool what_if_forecast(const struct what_if *w, const struct variant *variant,
+                      struct outcome *outcome, struct error *e)
+{
+    struct system s = {.w = w, .variant = variant};
+    bool ok = forecast_system(&s, outcome, e);
+    arena_free(&s.arena);
+    return ok;
+}
