@@ -299,6 +299,12 @@ bool workspace_print(const struct options *options, const struct text *text, str
     return true;
 }
 
+void workspace_warn(const struct forecast *forecast)
+{
+    for (size_t i = 0; i < forecast->n_warnings; i++)
+        console_warn(forecast->warning[i]);
+}
+
 bool workspace_show_forecast(struct workspace *w, const struct options *options,
                              const struct forecast *forecast, struct error *e)
 {
@@ -309,10 +315,8 @@ bool workspace_show_forecast(struct workspace *w, const struct options *options,
         report_forecast_csv(forecast, &w->job, &csv);
     keep_forecast(w, &json, &table);
     bool ok = workspace_print(options, options->csv ? &csv : options->json ? &json : &table, e);
-    if (ok && (options->json || options->csv)) {
-        for (size_t i = 0; i < forecast->n_warnings; i++)
-            console_warn(forecast->warning[i]);
-    }
+    if (ok && (options->json || options->csv))
+        workspace_warn(forecast);
     text_free(&table);
     text_free(&json);
     text_free(&csv);
