@@ -148,7 +148,7 @@ static void add_link_paths(struct arena *arena, const struct job *job,
 /* All paths of a job; those of links among its first types. */
 static struct candidates all_quantities(struct arena *arena, const struct job *job)
 {
-    size_t most = N_KINDS * ((size_t)job->n_types + MOST_LINKED * MOST_LINKED + 1);
+    size_t most = N_KINDS * ((size_t)job->n_types + (size_t)MOST_LINKED * MOST_LINKED + 1);
     struct candidates c = {.item = ARENA_ARRAY(arena, most, struct quantity)};
     for (size_t k = 0; k < N_KINDS; k++) {
         if (kind[k].scope == SCOPE_TYPE)
@@ -380,7 +380,7 @@ bool quantity_values(struct arena *arena, const struct quantity *q, const char *
 {
     struct values values = {0};
     bool ok = add_items(arena, q, text, &values, e);
-    if (ok) {
+    if (ok && values.n > 0) {
         *value = ARENA_ARRAY(arena, values.n, double);
         memcpy(*value, values.item, values.n * sizeof **value);
         *n = values.n;

@@ -76,7 +76,7 @@ static void draw_x(const struct plot *plot)
 {
     char text[UNITS_TEXT_SIZE];
     double at = first_tick(&plot->x), end = plot->x.most * (1 + 1e-9);
-    for (int i = 0; i < MOST_DRAWN && at <= end; i++, at = next_tick(&plot->x, at)) {
+    for (int i = 0; i < MOST_DRAWN && at <= end; i++) {
         double x = across(plot, at);
         svg_line(plot->out, "grid", x, TOP, x, BOTTOM);
         svg_label(plot->out, "tick", x, BOTTOM + 14,
@@ -84,6 +84,7 @@ static void draw_x(const struct plot *plot)
                   : x > 94 ? "end"
                            : "middle",
                   "%s", plot->x.format(plot->x.self, at, text));
+        at = next_tick(&plot->x, at);
     }
     svg_label(plot->out, "soft", RIGHT, BOTTOM + 32, "end", "%s", plot->x.name);
 }
@@ -92,11 +93,12 @@ static void draw_y(const struct plot *plot)
 {
     char text[UNITS_TEXT_SIZE];
     double at = first_tick(&plot->y), end = plot->y.most * (1 + 1e-9);
-    for (int i = 0; i < MOST_DRAWN && at <= end; i++, at = next_tick(&plot->y, at)) {
+    for (int i = 0; i < MOST_DRAWN && at <= end; i++) {
         double y = down(plot, at);
         svg_line(plot->out, "grid", LEFT, y, RIGHT, y);
         svg_label(plot->out, "tick", 0, y - 3, "start", "%s",
                   plot->y.format(plot->y.self, at, text));
+        at = next_tick(&plot->y, at);
     }
     svg_label(plot->out, "soft", 0, 11, "start", "%s", plot->y.name);
 }
