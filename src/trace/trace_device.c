@@ -87,7 +87,6 @@ static void place(struct placer *p, const struct trace_launch *launch,
     struct trace_step *step = trace_step_at(p->steps, launch->start_ns);
     if (!step)
         return;
-    p->device->n_placed++;
     const struct trace_span *span = trace_outer_find(&p->c->outer, launch->track, launch->start_ns);
     if (span)
         p->device->operator_ns[span - p->c->outer.span] += (int64_t)work->duration_ns;

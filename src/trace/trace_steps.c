@@ -130,7 +130,6 @@ static void cut_by_starts(const struct finder *f, enum trace_kind kind, const ch
             add_step(steps, (int)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
         last = h;
     }
-    steps->n_cut_off = last != NULL;
 }
 
 static size_t count_marks(const struct finder *f, enum trace_kind kind)
