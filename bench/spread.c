@@ -81,9 +81,11 @@ int main(void)
     }
     for (size_t i = 0; i < N_DEVICES; i++) {
         type_of[i] = i >= N_DEVICES / 2;
-        link[i] = (struct ft_link){12.5e9 * (1 + 0.1 * random_unit(&r)), 5e-6};
+        link[i] = (struct ft_link){.bandwidth_Bps = 12.5e9 * (1 + 0.1 * random_unit(&r)),
+                                   .latency_s = 5e-6};
     }
-    struct ft_timeline timeline = {type, 2, type_of, link, N_DEVICES, bucket_bytes, N_BUCKETS};
+    struct ft_timeline timeline = {type,         2,         type_of, link, N_DEVICES,
+                                   bucket_bytes, N_BUCKETS, NULL};
     int n_threads = omp_get_max_threads();
     double with_one_s = least_s(&timeline, samples, 1, one_s);
     double with_all_s = least_s(&timeline, samples, n_threads, all_s);
