@@ -14,7 +14,8 @@ int64_t trace_end_ns(const struct trace_event *event)
 }
 
 /* 73 minutes, as struct trace_work keeps them. */
-static const uint64_t DURATION_MASK = (UINT64_C(1) << 42) - 1;
+#define DURATION_MASK ((UINT64_C(1) << 42) - 1)
+#define MOST_NAMES (UINT32_C(1) << 22)
 
 /* Times from which others can be subtracted, below 146 years, and lengths that can be added up. */
 static bool is_timed(const struct trace_event *event)
@@ -113,7 +114,6 @@ static void add_comm_work(struct trace_collected *c, const struct trace_event *e
 /* Work at 0 was never timed. Of more than 4 million names the rest have none. */
 static void add_work(struct trace_collected *c, const struct trace_event *event)
 {
-    const uint32_t most_names = 1U << 22;
     int64_t device = 0;
     if (event->start_ns == 0 && event->duration_ns == 0)
         return;
@@ -128,7 +128,7 @@ static void add_work(struct trace_collected *c, const struct trace_event *event)
         (struct trace_work){.key = work_key(event) & TRACE_NO_KEY,
                             .device = (uint64_t)device & UINT16_MAX,
                             .duration_ns = (uint64_t)event->duration_ns & DURATION_MASK,
-                            .name = (name < most_names ? name : c->no_word) & (most_names - 1),
+                            .name = (name < MOST_NAMES ? name : c->no_word) & (MOST_NAMES - 1),
                             .start_ns = event->start_ns};
 }
 
