@@ -57,6 +57,11 @@ def doctor(job, **options):
     return call("doctor", job, **options)
 
 
+def bandwidth(job, **options):
+    """Measure the bandwidth between devices; with plan=True only what would be measured."""
+    return call("bandwidth", job, **options)
+
+
 def sweep(job, vary, **options):
     """Forecast every combination of the values that `vary` gives: {"a100.count": "0:200:10"}, or a list of values."""
     values = [f"{path}={_joined(value)}" for path, value in vary.items()]
@@ -84,7 +89,7 @@ def compare(a, b, **options):
 
 
 def show(path, **options):
-    """A profile, or the forecast of a run's folder."""
+    """A profile, a network, or the forecast of a run's folder."""
     return call("show", path, **options)
 
 
