@@ -73,7 +73,7 @@ static bool show_plan(const struct options *options, struct error *e)
     return ok;
 }
 
-/* Without a network, which there is where the job gives all links, there is only an empty JSON. */
+/* There is none where the job gives all links. */
 static bool show_network(const struct network *network, const struct options *options,
                          struct error *e)
 {
