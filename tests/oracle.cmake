@@ -46,10 +46,3 @@ endforeach()
 foreach(n 2 3 16 64 200)
   by_simulation(step_of_${n} step_by_simulation ${n})
 endforeach()
-
-# The example of the C library, compiled as a user would compile it and linked with libforetrain.so.
-add_executable(library_example ${CMAKE_SOURCE_DIR}/examples/library/step_time.c)
-target_link_libraries(library_example PRIVATE foretrain_shared)
-add_test(NAME ${FORETRAIN_VARIANT}:oracle/library_example COMMAND library_example)
-set_tests_properties(${FORETRAIN_VARIANT}:oracle/library_example PROPERTIES
-  TIMEOUT 30 PASS_REGULAR_EXPRESSION "step 0\\.119 s, decided by position 3.*142046 iterations")

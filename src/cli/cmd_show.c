@@ -30,13 +30,12 @@ static bool show_networks(struct arena *arena, const char *const *path, size_t n
 {
     struct network network;
     struct text out = {0};
-    if (options->json) {
-        error_set(e, ERROR_USAGE, "%s: --json shows profiles and runs only", path[0]);
-        return false;
-    }
     if (!bandwidth_paths_read(arena, path, n, &network, e))
         return false;
-    report_network_text(&network, &out);
+    if (options->json)
+        report_network_json(&network, &out);
+    else
+        report_network_text(&network, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
     return ok;
@@ -143,11 +142,11 @@ static const struct {
     {"\"foretrain.profile/", NULL, true, show_profile},
     {NULL, ".yaml", false, show_job},
     {NULL, ".yml", false, show_job},
-    {"\"sum_received\"", NULL, false, show_network},
+    {"\"sum_received\"", NULL, true, show_network},
     {"busbw", NULL, false, show_nccl_tests},
     {"#iterations", NULL, false, show_nccl_tests},
-    {NULL, ".csv", false, show_network},
-    {NULL, ".tsv", false, show_network},
+    {NULL, ".csv", true, show_network},
+    {NULL, ".tsv", true, show_network},
     {"GPU0", NULL, false, show_topology},
 };
 enum { N_KINDS = sizeof kind / sizeof *kind };
@@ -165,7 +164,7 @@ static bool show_file(struct arena *arena, const char *path, const struct option
         if (!is)
             continue;
         if (options->json && !kind[i].has_json) {
-            error_set(e, ERROR_USAGE, "%s: --json shows profiles and runs only", path);
+            error_set(e, ERROR_USAGE, "%s: --json shows profiles, networks and runs only", path);
             return false;
         }
         return kind[i].show(arena, path, options, e);

@@ -37,5 +37,9 @@ extern const struct command command_size;
 extern const struct command command_compare;
 extern const struct command command_order;
 extern const struct command command_split;
+extern const struct command command_completion;
+
+/* All of them, in the order of help; the last one is NULL. */
+extern const struct command *const command_table[];
 
 #endif

@@ -13,13 +13,14 @@
 #include "cli/console.h"
 #include "foretrain.h"
 
-static const struct command *const table[] = {
-    &command_init,      &command_doctor,  &command_run,     &command_measure,
-    &command_bandwidth, &command_import,  &command_predict, &command_explain,
-    &command_validate,  &command_sweep,   &command_order,   &command_split,
-    &command_size,      &command_compare, &command_show,    &command_report,
-};
-enum { N_COMMANDS = sizeof table / sizeof *table };
+const struct command *const command_table[] = {
+    &command_init,    &command_doctor,     &command_run,
+    &command_measure, &command_bandwidth,  &command_import,
+    &command_predict, &command_explain,    &command_validate,
+    &command_sweep,   &command_order,      &command_split,
+    &command_size,    &command_compare,    &command_show,
+    &command_report,  &command_completion, NULL};
+enum { N_COMMANDS = sizeof command_table / sizeof *command_table - 1 };
 
 const char *argp_program_version = "foretrain " FT_VERSION;
 
@@ -31,10 +32,11 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < N_COMMANDS; i++) {
         char synopsis[64];
-        snprintf(synopsis, sizeof synopsis, "%s %s", table[i]->name, table[i]->args);
-        fprintf(out, "  %-16s %s\n", synopsis, table[i]->summary);
+        snprintf(synopsis, sizeof synopsis, "%s %s", command_table[i]->name,
+                 command_table[i]->args);
+        fprintf(out, "  %-17s %s\n", synopsis, command_table[i]->summary);
     }
-    fputs("  help [COMMAND]   what a command does, and its options\n\n"
+    fputs("  help [COMMAND]    what a command does, and its options\n\n"
           "Start with:  foretrain init > job.yaml\n"
           "Exit status: 0 done, 1 a check failed, 2 usage, 3 bad input, 4 files, 5 a host or a "
           "child failed.\n"
@@ -45,8 +47,8 @@ static void print_help(FILE *out)
 static const struct command *find_command(const char *name)
 {
     for (size_t i = 0; i < N_COMMANDS; i++) {
-        if (strcmp(table[i]->name, name) == 0)
-            return table[i];
+        if (strcmp(command_table[i]->name, name) == 0)
+            return command_table[i];
     }
     return NULL;
 }
@@ -59,7 +61,7 @@ static int unknown_command(const char *name)
     }
     const char *word[N_COMMANDS];
     for (size_t i = 0; i < N_COMMANDS; i++)
-        word[i] = table[i]->name;
+        word[i] = command_table[i]->name;
     const char *nearest = text_nearest(name, word, N_COMMANDS);
     fprintf(stderr, "foretrain: there is no command '%s'", name);
     if (nearest)

@@ -122,6 +122,7 @@ static const struct {
      offsetof(struct options, fastest)},
 };
 enum { N_OPTIONS = sizeof all / sizeof *all };
+_Static_assert(sizeof all / sizeof *all <= OPTIONS_MAX, "each option has a bit");
 
 struct parse {
     const struct command *command;
@@ -192,14 +193,13 @@ static error_t take(int key, char *value, struct argp_state *state)
     }
 }
 
-static size_t accepted_options(const struct command *command, struct argp_option *accepted)
+size_t options_of(const struct command *command, struct argp_option option[OPTIONS_MAX])
 {
     size_t n = 0;
     for (size_t i = 0; i < N_OPTIONS; i++) {
         if (accepts(command, i))
-            accepted[n++] = all[i].argp;
+            option[n++] = all[i].argp;
     }
-    accepted[n] = (struct argp_option){0};
     return n;
 }
 
@@ -230,8 +230,9 @@ static void refuse_unknown(const struct command *command, const struct argp_opti
 
 void options_parse(const struct command *command, int argc, char **argv, struct options *options)
 {
-    struct argp_option accepted[N_OPTIONS + 1];
-    size_t n = accepted_options(command, accepted);
+    struct argp_option accepted[OPTIONS_MAX + 1];
+    size_t n = options_of(command, accepted);
+    accepted[n] = (struct argp_option){0};
     refuse_unknown(command, accepted, n, argc, argv);
 
     char *name = NULL, *doc = NULL;

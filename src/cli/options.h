@@ -2,6 +2,7 @@
 #ifndef FORETRAIN_CLI_OPTIONS_H
 #define FORETRAIN_CLI_OPTIONS_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,10 @@ struct options {
 enum { OPTIONS_TRACE = OPTION_TRACE | OPTION_TRACE_RANKS | OPTION_TRACE_MEASURED };
 
 struct command;
+
+/* The options that a command accepts, in the order of their bits; returns how many. */
+enum { OPTIONS_MAX = 64 };
+size_t options_of(const struct command *command, struct argp_option option[OPTIONS_MAX]);
 
 /*
  * Reads the options of a command from argv (argv[0] is the command's name). Prints help or a usage

@@ -40,6 +40,7 @@ void report_validation_json(const struct validation *validation, struct text *ou
  * holds. */
 void report_profile_text(const struct profile *profile, struct text *out);
 void report_network_text(const struct network *network, struct text *out);
+void report_network_json(const struct network *network, struct text *out);
 void report_nccl_tests_text(const struct nccl_table *table, struct text *out);
 void report_topology_text(const struct topology *topology, struct text *out);
 void report_job_text(const struct job *job, struct text *out);
