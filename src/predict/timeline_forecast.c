@@ -330,6 +330,17 @@ static size_t first_of_type(const struct whole *w, int t)
     return i;
 }
 
+static int slowest_loader(const struct whole *w)
+{
+    const struct ft_timeline_type *type = w->timeline.type;
+    int slowest = 0;
+    for (int t = 1; t < (int)w->timeline.n_types; t++) {
+        if (type[t].load_s > type[slowest].load_s)
+            slowest = t;
+    }
+    return slowest;
+}
+
 /* The device whose hop is fed slowest when nobody computes. */
 static size_t slowest_sender(const struct whole *w, const struct forecast *f)
 {
@@ -360,8 +371,8 @@ static void find_what_decides(struct whole *w, struct forecast *f)
     if (!isfinite(best->step_s))
         return;
     f->deciding_stage = stage[best->kind];
-    f->deciding =
-        best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, best->type);
+    int type = best->type < 0 ? slowest_loader(w) : best->type;
+    f->deciding = best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, type);
     f->step_without_s = best->step_s;
 }
 
