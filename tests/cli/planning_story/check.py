@@ -24,4 +24,5 @@ check("samples a second with the mini-batches of split:",
       split["found"]["global_batch"] / ask("explain", "split.yaml")["mean_step_s"], split["found"]["samples_per_s"])
 check("the mix's mean step:", ask("explain", "mix.yaml")["mean_step_s"], size["best"]["step_s"])
 check("as fast as all cards in size:", ask("explain", "split.yaml")["mean_step_s"], size["all_available"]["step_s"])
+check("waiting in size:", ask("predict", "split.yaml")["step_s"] / ask("explain", "split.yaml")["mean_step_s"] - 1, size["waiting"])
 print("the mix is done", "in time" if ask("predict", "mix.yaml")["epoch"]["total_s"] <= 72 * 3600 else "too late")
