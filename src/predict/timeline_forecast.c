@@ -330,13 +330,17 @@ static size_t first_of_type(const struct whole *w, int t)
     return i;
 }
 
+/* The type that takes longest to load beside its steps. */
 static int slowest_loader(const struct whole *w)
 {
-    const struct ft_timeline_type *type = w->timeline.type;
     int slowest = 0;
-    for (int t = 1; t < (int)w->timeline.n_types; t++) {
-        if (type[t].load_s > type[slowest].load_s)
+    double longest_s = 0;
+    for (int t = 0; t < (int)w->timeline.n_types; t++) {
+        const struct ft_timeline_type *type = &w->timeline.type[t];
+        if (!type->load_inside && type->load_s > longest_s) {
             slowest = t;
+            longest_s = type->load_s;
+        }
     }
     return slowest;
 }

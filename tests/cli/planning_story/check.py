@@ -1,5 +1,6 @@
 """Do the forecasts of the jobs in a folder keep what order, split and size promised?"""
 
+import functools
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import sys
 os.chdir(sys.argv[1])
 
 
+@functools.cache
 def ask(*command):
     return json.loads(subprocess.run(["foretrain", *command, "--json"], check=True, capture_output=True).stdout)
 
