@@ -53,6 +53,7 @@ bench: build
 accuracy: build
 	@scripts/install-deps cluster
 	@bench/accuracy/accuracy $(BUILD)/gcc/foretrain $(BUILD)/accuracy --report docs/accuracy.md
+	@bench/accuracy/scaling.py $(BUILD)/gcc/foretrain "$${FORETRAIN_SHARED:-../shared}" --report docs/accuracy.md || [ $$? -eq 77 ]
 
 install: build
 	@cmake --install $(BUILD)/gcc

@@ -222,6 +222,7 @@ struct ft_round {
  *   n_segments = m   in m parts of which two are in flight, so that latency hides behind the wire:
  *                    cost = max(w, m/2 (w/m + latency)), drain = min(w/m, latency)
  *
+ * A link's curve says what takes the place of latency (a message of 0 bytes) and w (all beyond it).
  * Over unequal links the largest cost is an upper bound, but for the last segment: a link's latency
  * delays only what passes it. ft_ring_all_reduce is exact for both. Returns false, leaving the
  * output untouched, when a value is out of range.

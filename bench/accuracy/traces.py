@@ -164,7 +164,8 @@ def print_mixed(foretrain, shared):
     rows = list(mixed_rows(foretrain, shared))
     for row in rows:
         print(f"| {row.traces} | {row.system} | {row.truth_s * 1e3:.0f} ms | {row.forecast_s * 1e3:.0f} ms ({row.model}) "
-              f"| {percent(row.forecast_s, row.truth_s)} | {row.closed_s * 1e3:.0f} ms | {percent(row.closed_s, row.truth_s)} |")
+              f"| {percent(row.forecast_s, row.truth_s)} | {row.closed_s * 1e3:.0f} ms "
+              f"| {percent(row.closed_s, row.truth_s)} |")
     print_errors("Forecast", rows, "forecast_s")
     print_errors("Closed form", rows, "closed_s")
 

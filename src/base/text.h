@@ -19,8 +19,8 @@ const char *text_after_mark(const char *text);
 
 bool text_ends_with(const char *text, const char *ending);
 
-/* Length of the UTF-8 character that `text` begins with (1 to 4), 0 where it is none. Reads up to the
- * first byte that cannot belong to it. */
+/* Length of the UTF-8 character that `text` begins with (1 to 4), 0 where it is none. Reads up to
+ * the first byte that cannot belong to it. */
 size_t text_utf8_length(const char *text);
 
 /* Text that grows; a zeroed struct is empty. `data` is NULL or ends with a zero. */

@@ -205,44 +205,44 @@ static bool is_measured(struct workspace *w, const struct job_device_type *type,
     return true;
 }
 
+/* As the job has it: with its micro-batches. */
+static bool read_profile(struct workspace *w, const struct job_device_type *type, const char *path,
+                         struct profile *profile, struct error *e)
+{
+    struct profile read;
+    if (!profile_read(&w->arena, path, &read, e))
+        return false;
+    double n = type->micro_batches ? (double)type->micro_batches : read.micro_batches;
+    return accumulate_profile(&w->arena, &read, n, profile, e);
+}
+
 bool workspace_batches(struct workspace *w, int t, struct profile **profile, size_t *n,
                        struct error *e)
 {
+    const struct job_device_type *type = &w->job.type[t];
     const char **path = workspace_profile_paths(w, t, n);
     *profile = ARENA_ARRAY(&w->arena, *n, struct profile);
-    if (!is_measured(w, &w->job.type[t], path, *n, e))
+    if (!is_measured(w, type, path, *n, e))
         return false;
     for (size_t i = 0; i < *n; i++) {
-        if (!profile_read(&w->arena, path[i], &(*profile)[i], e)) {
-            error_in(e, "device type '%s'", w->job.type[t].name);
+        if (!read_profile(w, type, path[i], &(*profile)[i], e)) {
+            error_in(e, "device type '%s'", type->name);
             return false;
         }
     }
     return true;
 }
 
-/* Of several batches, the job's; with the job's micro-batches. */
-static bool settle_profile(struct workspace *w, const struct job_device_type *type,
-                           const struct profile *each, size_t n, struct profile *profile,
-                           struct error *e)
-{
-    struct batch_fit fit;
-    struct profile at_batch = each[0];
-    if (n > 1 && !batch_profile(&w->arena, each, n, (double)type->batch, &at_batch, &fit, e))
-        return false;
-    double micro_batches =
-        type->micro_batches ? (double)type->micro_batches : at_batch.micro_batches;
-    return accumulate_profile(&w->arena, &at_batch, micro_batches, profile, e);
-}
-
 bool workspace_profile(struct workspace *w, int t, struct profile *profile, struct error *e)
 {
     const struct job_device_type *type = &w->job.type[t];
     struct profile *each = NULL;
+    struct batch_fit fit;
     size_t n = 0;
     if (!workspace_batches(w, t, &each, &n, e))
         return false;
-    if (settle_profile(w, type, each, n, profile, e))
+    *profile = each[0];
+    if (n == 1 || batch_profile(&w->arena, each, n, (double)type->batch, profile, &fit, e))
         return true;
     error_in(e, "device type '%s'", type->name);
     return false;

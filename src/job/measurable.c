@@ -91,6 +91,27 @@ static void check_data(struct check *c)
     }
 }
 
+/* What says how links are is read when all is measured: that it is there is known before. */
+static void check_network(struct check *c)
+{
+    const struct job *job = c->job;
+    for (size_t i = 0; i < job->n_network_files; i++)
+        check_file(c, &job->network_files[i].place, job->network_files[i].path, "the network file");
+    for (size_t i = 0; i < job->n_links; i++) {
+        if (job->link[i].nccl_tests)
+            check_file(c, &job->link[i].place, job->link[i].nccl_tests, "the table of links");
+    }
+    for (size_t i = 0; i < job->n_topologies; i++) {
+        const struct job_topology *topology = &job->topology[i];
+        check_file(c, &topology->place, topology->file, "the topology");
+        for (size_t k = 0; k < topology->n_classes; k++) {
+            const struct job_path_class *class = &topology->class[k];
+            if (class->nccl_tests)
+                check_file(c, &class->place, class->nccl_tests, "the table of links");
+        }
+    }
+}
+
 static bool same_address(const struct sockaddr *own, int family, const void *address)
 {
     if (!own || own->sa_family != family)
@@ -198,6 +219,7 @@ bool job_check_measurable(struct arena *arena, const struct job *job, struct err
         check_model(&c);
         check_data(&c);
     }
+    check_network(&c);
     for (int t = 0; t < job->n_types; t++)
         check_type(&c, &job->type[t]);
     bool ok = found.n == 0;

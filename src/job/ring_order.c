@@ -160,11 +160,13 @@ static void read_names(struct reading *r, const struct node *node, struct job *j
 
 void ring_order_read(struct reading *r, const struct node *node, struct job *job)
 {
-    static const struct choice order[] = {
-        {"as-listed", 0, false}, {"a list of devices", 0, false}, {"optimal", 1, true}};
+    static const struct choice order[] = {{"as-listed", 0, false}, {"a list of devices", 0, false}};
     int value = 0;
     if (node->kind == NODE_LIST)
         read_names(r, node, job);
+    else if (node->kind == NODE_SCALAR && strcmp(node->text, "optimal") == 0)
+        reading_refuse(r, node, "`foretrain order -o FILE` writes this job with the best order",
+                       "ring: the best order is looked for once, and then listed");
     else
         field_choose(r, node, order, sizeof order / sizeof *order, &value);
 }

@@ -13,6 +13,11 @@ struct cycles {
     size_t n;
 };
 
+static size_t wrapped(size_t number, size_t count)
+{
+    return number < count ? number : number - count;
+}
+
 /*
  * Nodes of a kind are numbered in a row. Hops within a kind go from its first nodes to the next
  * each; the nodes left over hop to others, and are hopped to, in their order.
@@ -30,10 +35,10 @@ static void lay_out(struct cycles *c, struct arena *scratch, const struct hop_co
     for (size_t k = 0; k < n; k++) {
         size_t within = cover->n_hops[k * n + k], from = first[k];
         for (size_t i = 0; i < within; i++)
-            c->next[from++] = (uint32_t)(first[k] + (i + 1) % c->hops->count[k]);
+            c->next[from++] = (uint32_t)(first[k] + wrapped(i + 1, c->hops->count[k]));
         for (size_t to = 0; to < n; to++) {
             for (uint32_t i = 0; to != k && i < cover->n_hops[k * n + to]; i++)
-                c->next[from++] = (uint32_t)(first[to] + taken[to]++ % c->hops->count[to]);
+                c->next[from++] = (uint32_t)(first[to] + wrapped(taken[to]++, c->hops->count[to]));
         }
     }
 }

@@ -53,8 +53,10 @@ static void take_worse(struct link *worst, const struct link *link)
     struct link other = *link;
     bool first = worst->source == LINK_UNKNOWN;
     double latency_s = fmax(worst->latency_s, link->latency_s);
-    if (link_is_shared(link))
+    if (link_is_shared(link)) {
         other.bandwidth_Bps = link->together_Bps;
+        other.curve = NULL;
+    }
     if (first || other.bandwidth_Bps < worst->bandwidth_Bps)
         *worst = other;
     worst->latency_s = latency_s;
@@ -73,6 +75,21 @@ static void take_network(struct arena *arena, const struct network *network, con
         size_t pair = (size_t)from->type * classes->n_types + (size_t)to->type;
         take_worse(&(within ? classes->within : classes->across)[pair], link);
         classes->worst_measured = true;
+    }
+}
+
+/* Of the ways within a type's hosts the worst, in whatever order a ring goes around them. */
+static void take_hosts(const struct network *network, const struct job *job,
+                       struct class_links *classes)
+{
+    for (size_t k = 0; k < network->n_within; k++) {
+        const struct host_links *within = &network->within[k];
+        int type = job_find_type(job, within->type);
+        for (size_t i = 0; type != JOB_NO_TYPE && i < within->n * within->n; i++) {
+            if (within->link[i].source != LINK_UNKNOWN)
+                take_worse(&classes->within[(size_t)type * classes->n_types + (size_t)type],
+                           &within->link[i]);
+        }
     }
 }
 
@@ -119,6 +136,8 @@ struct class_links class_links_find(struct arena *arena, const struct network *n
                                   .within = ARENA_ARRAY(arena, n * n, struct link)};
     if (network && network->n)
         take_network(arena, network, job, &classes);
+    if (network)
+        take_hosts(network, job, &classes);
     fill_from_classes(arena, network, job, false, classes.across);
     fill_from_classes(arena, network, job, true, classes.within);
     return classes;

@@ -232,19 +232,18 @@ static size_t *place_devices(struct finder *f, const uint32_t *order)
     return ring;
 }
 
-/* `order` is that of the value's ring; its links are those of the last try. */
+/* `order` is that of the value's ring. */
 static void describe(struct finder *f, const uint32_t *order, struct order_value *value)
 {
     struct order_search *s = &f->search;
     size_t n = f->job->n_devices;
     value->step_s = order_step_s(s, order);
+    value->n_sharing = s->n_sharing;
     for (size_t i = 0; i < n; i++) {
-        size_t from = order[i], to = order[(i + 1) % n];
-        const struct ring_kind *a = &s->kinds.kind[from], *b = &s->kinds.kind[to];
+        const struct ring_kind *a = &s->kinds.kind[order[i]];
+        const struct ring_kind *b = &s->kinds.kind[order[(i + 1) % n]];
         value->n_between_types += a->type != b->type;
         value->n_between_hosts += a->host == RING_NO_HOST || a->host != b->host;
-        value->n_sharing +=
-            s->link_of[i].bandwidth_Bps < s->link[from * s->kinds.n + to].bandwidth_Bps;
     }
 }
 
@@ -324,7 +323,6 @@ bool order_find(struct arena *arena, const struct job *job, const struct profile
     made.n_kinds = s->kinds.n;
     made.n_hosts = count_hosts(&f);
     made.backend = common_backend(job);
-    made.n_tried = s->n_tried;
     made.optimal = made.all_tried || order_is_proven(s);
     made.bound_s = made.all_tried ? s->best_s : fmin(s->bound_s, s->best_s);
     if (!forecast_best(&f, profile, model, e))

@@ -21,7 +21,7 @@ struct order {
     double bound_s;                  /* at mean times, no order's step is below */
     bool optimal;                    /* best's step is as small as any order's */
     bool all_tried;                  /* that is known from trying all that could be better */
-    size_t n_devices, n_kinds, n_tried;
+    size_t n_devices, n_kinds;
     size_t n_hosts;        /* with a device; each device without a host name is on its own */
     const char *backend;   /* that is to keep the order; NULL: types have different ones */
     const size_t *by_rank; /* [n_devices], device of each rank; the caller's to set */

@@ -63,10 +63,13 @@ double order_step_s(struct order_search *s, const uint32_t *order)
     if (!take_links(s, order))
         return INFINITY;
     count_crossings(s, order);
+    s->n_sharing = 0;
     for (size_t i = 0; i < n; i++) {
         struct link *link = &s->link_of[i];
-        if (!link->shared && !link->curve)
-            link->bandwidth_Bps /= sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
+        bool measured_so = link->shared || link->curve;
+        double share = sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
+        link->bandwidth_Bps /= measured_so ? 1 : share;
+        s->n_sharing += !measured_so && share > 1;
         s->sent[i] = forecast_as_link(link);
     }
     return mean_ring_step_s(&s->ring, s->type_of, s->sent);

@@ -23,6 +23,7 @@ struct order_search {
     const char **host_of;           /* [n_devices] */
     struct ft_link *sent;           /* [n_devices], link_of as the step takes it */
     size_t *n_leaving, *n_entering; /* [kinds.n_hosts], hops across hosts */
+    size_t n_sharing;               /* hops of the order tried last that share an uplink */
     size_t n_tried, most_tries;
 };
 

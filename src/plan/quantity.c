@@ -148,7 +148,7 @@ static void add_link_paths(struct arena *arena, const struct job *job,
 /* All paths of a job; those of links among its first types. */
 static struct candidates all_quantities(struct arena *arena, const struct job *job)
 {
-    size_t most = N_KINDS * ((size_t)job->n_types + MOST_LINKED * MOST_LINKED + 1);
+    size_t most = N_KINDS * ((size_t)job->n_types + (size_t)MOST_LINKED * MOST_LINKED + 1);
     struct candidates c = {.item = ARENA_ARRAY(arena, most, struct quantity)};
     for (size_t k = 0; k < N_KINDS; k++) {
         if (kind[k].scope == SCOPE_TYPE)
@@ -287,13 +287,17 @@ struct values {
 
 enum { MOST_VALUES = 1000000 };
 
+static bool too_many(const struct quantity *q, struct error *e)
+{
+    error_set(e, ERROR_USAGE, "%s has more than a million values", q->path);
+    return false;
+}
+
 static bool add_value(const struct quantity *q, struct values *values, double value,
                       struct error *e)
 {
-    if (values->n == MOST_VALUES) {
-        error_set(e, ERROR_USAGE, "%s has more than a million values", q->path);
-        return false;
-    }
+    if (values->n == MOST_VALUES)
+        return too_many(q, e);
     if (values->n == values->capacity) {
         values->capacity = values->capacity ? 2 * values->capacity : 64;
         values->item = memory_resize(values->item, values->capacity, sizeof *values->item);
@@ -313,9 +317,11 @@ static bool add_range(const struct quantity *q, const double *bound, struct valu
                   q->path);
         return false;
     }
-    double n = floor((bound[1] - bound[0]) / bound[2] + rounding);
-    for (double i = 0; i <= n; i++) {
-        if (!add_value(q, values, bound[0] + i * bound[2], e))
+    double steps = floor((bound[1] - bound[0]) / bound[2] + rounding);
+    if (steps >= MOST_VALUES)
+        return too_many(q, e);
+    for (size_t i = 0; i <= (size_t)steps; i++) {
+        if (!add_value(q, values, bound[0] + (double)i * bound[2], e))
             return false;
     }
     return true;
@@ -374,7 +380,7 @@ bool quantity_values(struct arena *arena, const struct quantity *q, const char *
 {
     struct values values = {0};
     bool ok = add_items(arena, q, text, &values, e);
-    if (ok) {
+    if (ok && values.n > 0) {
         *value = ARENA_ARRAY(arena, values.n, double);
         memcpy(*value, values.item, values.n * sizeof **value);
         *n = values.n;

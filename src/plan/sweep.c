@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "base/text.h"
 #include "base/units.h"
 
@@ -139,9 +138,11 @@ static bool is_cancelled(const struct sweep *sweep)
     return sweep->cancel && *sweep->cancel;
 }
 
-static void forecast_share(void *self, size_t first, size_t end)
+enum { AT_ONCE = 64 };
+
+static void forecast_share(struct run *run, size_t first)
 {
-    struct run *run = self;
+    size_t left = run->sweep->n - first, end = first + (left < AT_ONCE ? left : AT_ONCE);
     struct arena arena = {0};
     struct error e = {0};
     struct variant v = make_variant(&arena, run->sweep->what_if);
@@ -179,13 +180,15 @@ static bool allow_batches(struct what_if *what_if, const struct sweep *sweep, st
 
 bool sweep_run(struct arena *arena, struct what_if *what_if, struct sweep *sweep, struct error *e)
 {
-    enum { AT_ONCE = 64 };
     struct run run = {.sweep = sweep, .first_failed = SIZE_MAX};
     sweep->what_if = what_if;
     sweep->outcome = ARENA_ARRAY(arena, sweep->n, struct outcome);
     if (!allow_batches(what_if, sweep, e))
         return false;
-    parallel_run(forecast_share, &run, sweep->n, AT_ONCE);
+    size_t n_shares = (sweep->n + AT_ONCE - 1) / AT_ONCE;
+#pragma omp parallel for schedule(dynamic)
+    for (size_t share = 0; share < n_shares; share++)
+        forecast_share(&run, share * AT_ONCE);
     size_t failed = atomic_load(&run.first_failed);
     if (is_cancelled(sweep)) {
         error_set(e, ERROR_HOST, "interrupted");

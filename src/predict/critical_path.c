@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "predict/message.h"
 #include "predict/ring_paths.h"
 
 const char *path_stage_name(enum path_stage stage)
@@ -36,7 +37,7 @@ static double round_s(const struct trace *t, size_t position, size_t bucket)
     const struct ft_link *link = &t->in->link[position];
     double idle_Bps = t->in->type[t->in->type_of[position]].idle_Bps;
     double chunk_bytes = t->in->bucket_bytes[bucket] / (double)t->in->n_devices;
-    return link->latency_s + chunk_bytes / fmin(link->bandwidth_Bps, idle_Bps);
+    return message_fed_s(link, chunk_bytes, idle_Bps);
 }
 
 /* Whose start a position's end of a bucket goes back to, and the slowest link on the way. */

@@ -77,7 +77,8 @@ static void find_remedies(struct arena *arena, const struct ft_timeline *ring,
     for (size_t k = 0; k < x->n_parts; k++) {
         const struct path_part *part = &x->part[k];
         int to_type = ring->type_of[(part->position + 1) % ring->n_devices];
-        if (part->stage == PATH_ALL_REDUCE && !ring->collective && !has_links(x, part->type, to_type))
+        if (part->stage == PATH_ALL_REDUCE && !ring->collective &&
+            !has_links(x, part->type, to_type))
             x->remedy[x->n_remedies++] = remedy_of_links(arena, ring, part->type, to_type);
     }
     qsort(x->remedy, x->n_remedies, sizeof *x->remedy, shortest_first);

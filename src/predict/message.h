@@ -24,7 +24,7 @@ __attribute__((unused)) static inline double message_wire_s(const struct ft_link
                          : bytes / link->bandwidth_Bps;
 }
 
-/* The same from a device that feeds the link with at most `ceiling_Bps`. */
+/* What it takes from a device that feeds the link with at most `ceiling_Bps`. */
 __attribute__((unused)) static inline double message_fed_s(const struct ft_link *link, double bytes,
                                                            double ceiling_Bps)
 {

@@ -308,10 +308,35 @@ static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *mes
                             message))
         return false;
     add_residuals(w, step_s, n);
-    out->known = true;
     out->n_steps = n;
     out->step_s = (struct span){stats_of(step_s, n).mean, stats_quantile(step_s, n, 0.1),
                                 stats_quantile(step_s, n, 0.9)};
+    return true;
+}
+
+/* Without samples there is nothing to draw. */
+static bool take_mean_step(const struct whole *w, struct timeline_forecast *out, char *message)
+{
+    struct ft_timeline_step step;
+    if (!ft_timeline_step(&w->timeline, &step, message))
+        return false;
+    out->step_s = (struct span){step.step_s, step.step_s, step.step_s};
+    return true;
+}
+
+static bool has_samples(const struct whole *w)
+{
+    bool any = false;
+    for (int t = 0; t < w->job->n_types; t++)
+        any = any || w->steps[t].sampled || w->samples[t].n_loads > 0;
+    return any;
+}
+
+static bool find_step(struct whole *w, struct timeline_forecast *out, char *message)
+{
+    if (!(has_samples(w) ? draw_steps(w, out, message) : take_mean_step(w, out, message)))
+        return false;
+    out->known = true;
     out->spread_known = true;
     for (int t = 0; t < w->job->n_types; t++) {
         out->spread_known = out->spread_known && w->steps[t].sampled;
@@ -458,7 +483,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     fit_types(&w, network, f);
     forecast_own(&w, network, f);
     cap_loading(&w, f->storage_s);
-    if (!draw_steps(&w, &f->timeline, message)) {
+    if (!find_step(&w, &f->timeline, message)) {
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
     }

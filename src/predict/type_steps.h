@@ -24,8 +24,8 @@ struct ring_buckets {
     const struct profile *from; /* the first profile that has them, with when they were ready */
 };
 
-/* What a step's mini-batches take the loader: its interval; where that is not known, as from a trace,
- * the wait for data, which is a lower bound. */
+/* What a step's mini-batches take the loader: its interval; where that is not known, as from a
+ * trace, the wait for data, which is a lower bound. */
 double type_loading_s(const struct profile *profile);
 
 /* NULL, or why they are not known: profiles have none, or other ones than each other. */

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "report/svg.h"
 
-enum { HEIGHT = 300, TOP = 36, BOTTOM = 260, MOST_TICKS = 5 };
+enum { HEIGHT = 300, TOP = 36, BOTTOM = 260, MOST_TICKS = 5, MOST_DRAWN = 50 };
 static const double LEFT = 2, RIGHT = 98;
 
 struct plot_scale plot_scale_of(const double *value, size_t n, bool from_zero)
@@ -75,8 +75,8 @@ static double first_tick(const struct plot_scale *scale)
 static void draw_x(const struct plot *plot)
 {
     char text[UNITS_TEXT_SIZE];
-    double end = plot->x.most * (1 + 1e-9);
-    for (double at = first_tick(&plot->x); at <= end; at = next_tick(&plot->x, at)) {
+    double at = first_tick(&plot->x), end = plot->x.most * (1 + 1e-9);
+    for (int i = 0; i < MOST_DRAWN && at <= end; i++) {
         double x = across(plot, at);
         svg_line(plot->out, "grid", x, TOP, x, BOTTOM);
         svg_label(plot->out, "tick", x, BOTTOM + 14,
@@ -84,6 +84,7 @@ static void draw_x(const struct plot *plot)
                   : x > 94 ? "end"
                            : "middle",
                   "%s", plot->x.format(plot->x.self, at, text));
+        at = next_tick(&plot->x, at);
     }
     svg_label(plot->out, "soft", RIGHT, BOTTOM + 32, "end", "%s", plot->x.name);
 }
@@ -91,12 +92,13 @@ static void draw_x(const struct plot *plot)
 static void draw_y(const struct plot *plot)
 {
     char text[UNITS_TEXT_SIZE];
-    double end = plot->y.most * (1 + 1e-9);
-    for (double at = first_tick(&plot->y); at <= end; at = next_tick(&plot->y, at)) {
+    double at = first_tick(&plot->y), end = plot->y.most * (1 + 1e-9);
+    for (int i = 0; i < MOST_DRAWN && at <= end; i++) {
         double y = down(plot, at);
         svg_line(plot->out, "grid", LEFT, y, RIGHT, y);
         svg_label(plot->out, "tick", 0, y - 3, "start", "%s",
                   plot->y.format(plot->y.self, at, text));
+        at = next_tick(&plot->y, at);
     }
     svg_label(plot->out, "soft", 0, 11, "start", "%s", plot->y.name);
 }

@@ -18,9 +18,10 @@ static void add_time(struct grid *grid, double seconds)
     grid_add(grid, "%s", units_format(seconds, DIMENSION_TIME, text));
 }
 
-static void add_head(struct grid *grid, const char *const *head)
+static void add_head(struct grid *grid, const char *const *head, size_t n)
 {
-    for (size_t i = 0; i < grid->n_columns; i++)
+    grid->n_columns = n;
+    for (size_t i = 0; i < n; i++)
         grid_add(grid, "%s", head[i]);
 }
 
@@ -28,8 +29,8 @@ static void print_types(const struct split *split, struct text *out)
 {
     static const char *const head[] = {"type", "devices",  "batch", "found",
                                        "most", "computes", "then",  "weight"};
-    struct grid grid = {.n_columns = 8, .to_the_left = {true}};
-    add_head(&grid, head);
+    struct grid grid = {.to_the_left = {true}};
+    add_head(&grid, head, sizeof head / sizeof *head);
     for (int t = 0; t < split->n_types; t++) {
         const struct split_type *type = &split->type[t];
         grid_add(&grid, "%s", type->name);
@@ -50,8 +51,8 @@ static void print_types(const struct split *split, struct text *out)
 static void print_whole(const struct split *split, struct text *out)
 {
     static const char *const head[] = {"at mean times", "as it is", "found"};
-    struct grid grid = {.n_columns = 3, .to_the_left = {true}};
-    add_head(&grid, head);
+    struct grid grid = {.to_the_left = {true}};
+    add_head(&grid, head, sizeof head / sizeof *head);
     grid_add(&grid, "step");
     add_time(&grid, split->given.step_s);
     add_time(&grid, split->found.step_s);

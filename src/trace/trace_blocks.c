@@ -30,6 +30,20 @@ static void hand_over(struct trace_blocks *blocks, bool filled, const struct err
     pthread_mutex_unlock(&blocks->mutex);
 }
 
+/* In pieces of one length, which compilers turn into vector code. Behind the text lie zeros. */
+static size_t count_line_breaks(const char *p, const char *end)
+{
+    enum { PIECE = SCAN_PADDING };
+    size_t sum = 0;
+    for (; p < end; p += PIECE) {
+        unsigned char n = 0;
+        for (int i = 0; i < PIECE; i++)
+            n = (unsigned char)(n + (p[i] == '\n'));
+        sum += n;
+    }
+    return sum;
+}
+
 static void *fill_blocks(void *data)
 {
     struct trace_blocks *blocks = data;
@@ -42,6 +56,7 @@ static void *fill_blocks(void *data)
         bool ok = stream->fill(stream, block->data, BLOCK_BYTES, &block->length, &e);
         filled = ok && block->length > 0;
         memset(block->data + block->length, 0, SCAN_PADDING);
+        block->n_lines = count_line_breaks(block->data, block->data + block->length);
         hand_over(blocks, filled, &e);
     }
     return NULL;

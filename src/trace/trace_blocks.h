@@ -18,6 +18,7 @@ enum {
 struct trace_block {
     char *data; /* behind it lie SCAN_PADDING zero bytes */
     size_t length;
+    size_t n_lines; /* line breaks in it */
 };
 
 struct trace_blocks {

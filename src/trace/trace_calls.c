@@ -194,7 +194,6 @@ static void match_works(const struct trace_collected *c, struct trace_calls *cal
     for (size_t i = 0; i < c->n_comm_works; i++) {
         const struct trace_comm *work = &c->comm_work[i];
         struct trace_call *call = caller_of(c, calls, work);
-        calls->n_works += call != NULL;
         calls->n_homeless += call == NULL;
         if (!call)
             continue;

@@ -19,16 +19,14 @@ struct trace_call {
 
     /* When it ran: on gloo's thread, or on the device's clock. */
     struct trace_window span;
-    int64_t
-        ready_ns; /* on the device's clock: what it waited for was computed; INT64_MIN: nothing */
+    int64_t ready_ns; /* on the device's clock: what it waits for is computed; INT64_MIN: nothing */
 };
 
 struct trace_calls {
     struct trace_call *call; /* [n], by start */
     size_t n;
     bool on_cpu;         /* the collectives' own times are the CPU's (gloo, MPI) */
-    size_t n_works;      /* collectives' kernels that belong to a call */
-    size_t n_homeless;   /* and those whose call is not in the trace */
+    size_t n_homeless;   /* collectives' kernels whose call is not in the trace */
     const char *library; /* "nccl"; NULL: no collective */
     int largest_group;   /* -1: not known */
 };

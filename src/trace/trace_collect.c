@@ -13,13 +13,16 @@ int64_t trace_end_ns(const struct trace_event *event)
     return event->start_ns + event->duration_ns;
 }
 
-/* Times from which others can be subtracted, and lengths that can be added up: below 146 years and
- * 73 minutes. */
+/* 73 minutes, as struct trace_work keeps them. */
+#define DURATION_MASK ((UINT64_C(1) << 42) - 1)
+#define MOST_NAMES (UINT32_C(1) << 22)
+
+/* Times from which others can be subtracted, below 146 years, and lengths that can be added up. */
 static bool is_timed(const struct trace_event *event)
 {
-    const int64_t latest_ns = INT64_C(1) << 62, longest_ns = INT64_C(1) << 42;
+    const int64_t latest_ns = INT64_C(1) << 62;
     return event->has_start && event->start_ns >= 0 && event->start_ns < latest_ns &&
-           event->duration_ns >= 0 && event->duration_ns < longest_ns;
+           event->duration_ns >= 0 && (uint64_t)event->duration_ns <= DURATION_MASK;
 }
 
 static uint32_t add_word(struct trace_collected *c, struct trace_text text)
@@ -74,53 +77,59 @@ static void add_comm(struct trace_collected *c, const struct trace_event *event)
 }
 
 /* Ascend's flows from the CPU are numbered by when the work starts on the device. */
-static bool launch_key(const struct trace_event *event, uint64_t *key)
+static uint64_t launch_key(const struct trace_event *event)
 {
     int64_t number = 0;
     const struct trace_value *value =
         event->phase == 's' ? &event->id : trace_event_arg(event, TRACE_CORRELATION);
-    bool known = trace_value_int(value && value->json ? value : NULL, &number);
-    *key = (uint64_t)number;
-    return known;
+    if (!value || !value->json || !trace_value_int(value, &number))
+        return TRACE_NO_KEY;
+    return (uint64_t)number & TRACE_NO_KEY;
 }
 
-static bool work_key(const struct trace_event *event, uint64_t *key)
+static uint64_t work_key(const struct trace_event *event)
 {
-    *key = (uint64_t)event->start_ns;
-    return trace_event_arg(event, TRACE_TASK_TYPE) || launch_key(event, key);
+    return trace_event_arg(event, TRACE_TASK_TYPE) ? (uint64_t)event->start_ns & TRACE_NO_KEY
+                                                   : launch_key(event);
 }
 
 static void add_launch(struct trace_collected *c, const struct trace_event *event)
 {
-    struct trace_launch launch = {.start_ns = event->start_ns, .track = event->track};
-    if (!launch_key(event, &launch.key))
+    uint64_t key = launch_key(event);
+    if (key == TRACE_NO_KEY)
         return;
     ROOM(c->launch, c->n_launches, c->launch_capacity);
-    c->launch[c->n_launches++] = launch;
+    c->launch[c->n_launches++] = (struct trace_launch){
+        .key = key & TRACE_NO_KEY, .track = event->track & UINT16_MAX, .start_ns = event->start_ns};
 }
 
-/* Work at 0 was never timed. */
+static void add_comm_work(struct trace_collected *c, const struct trace_event *event)
+{
+    ROOM(c->comm_work, c->n_comm_works, c->comm_work_capacity);
+    struct trace_comm *comm = &c->comm_work[c->n_comm_works++];
+    *comm = trace_comm_of(c, event);
+    comm->key = work_key(event);
+}
+
+/* Work at 0 was never timed. Of more than 4 million names the rest have none. */
 static void add_work(struct trace_collected *c, const struct trace_event *event)
 {
-    uint64_t key = 0;
     int64_t device = 0;
-    bool has_key = work_key(event, &key);
     if (event->start_ns == 0 && event->duration_ns == 0)
         return;
     if (trace_name_is_collective_work(event->name)) {
-        ROOM(c->comm_work, c->n_comm_works, c->comm_work_capacity);
-        struct trace_comm *comm = &c->comm_work[c->n_comm_works++];
-        *comm = trace_comm_of(c, event);
-        comm->key = has_key ? key : UINT64_MAX;
+        add_comm_work(c, event);
         return;
     }
+    uint32_t name = add_word(c, event->name);
     trace_value_int(trace_event_arg(event, TRACE_DEVICE), &device);
     ROOM(c->work, c->n_works, c->work_capacity);
-    c->work[c->n_works++] = (struct trace_work){.key = has_key ? key : UINT64_MAX,
-                                                .start_ns = event->start_ns,
-                                                .end_ns = trace_end_ns(event),
-                                                .name = add_word(c, event->name),
-                                                .device = (uint32_t)device};
+    c->work[c->n_works++] =
+        (struct trace_work){.key = work_key(event) & TRACE_NO_KEY,
+                            .device = (uint64_t)device & UINT16_MAX,
+                            .duration_ns = (uint64_t)event->duration_ns & DURATION_MASK,
+                            .name = (name < MOST_NAMES ? name : c->no_word) & (MOST_NAMES - 1),
+                            .start_ns = event->start_ns};
 }
 
 /* Names of processes tell TensorFlow's traces. */
@@ -196,7 +205,7 @@ static int by_work(const void *a, const void *b)
     const struct trace_work *x = a, *y = b;
     COMPARE(x->key, y->key);
     COMPARE(x->start_ns, y->start_ns);
-    COMPARE(x->end_ns, y->end_ns);
+    COMPARE(x->duration_ns, y->duration_ns);
     COMPARE(x->name, y->name);
     return 0;
 }

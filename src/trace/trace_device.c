@@ -16,7 +16,7 @@ struct placer {
 static void add_to_backward(struct trace_step *step, struct trace_pass *pass,
                             const struct trace_span *span, const struct trace_work *work)
 {
-    trace_window_add(&pass->backward_work, work->start_ns, work->end_ns);
+    trace_window_add(&pass->backward_work, work->start_ns, trace_work_end_ns(work));
     bool last_pass = pass == &step->pass[step->n_passes - 1];
     if (!span || !last_pass)
         return;
@@ -26,7 +26,7 @@ static void add_to_backward(struct trace_step *step, struct trace_pass *pass,
         step->first_gradient_work = TRACE_NO_WINDOW;
     }
     if (span == step->first_working_gradient)
-        trace_window_add(&step->first_gradient_work, work->start_ns, work->end_ns);
+        trace_window_add(&step->first_gradient_work, work->start_ns, trace_work_end_ns(work));
 }
 
 /* By when it was launched: before, in or behind forward and backward. */
@@ -35,19 +35,19 @@ static void add_to_stage(const struct placer *p, struct trace_step *step, int64_
 {
     struct trace_pass *pass = trace_pass_at(step, at_ns);
     bool before_backward = !pass || (pass->has_forward && at_ns < pass->backward.start_ns);
-    trace_window_add(&step->work, work->start_ns, work->end_ns);
+    trace_window_add(&step->work, work->start_ns, trace_work_end_ns(work));
     if (before_backward && trace_name_is_upload(p->c->words.word[work->name])) {
-        step->upload_ns += work->end_ns - work->start_ns;
+        step->upload_ns += (int64_t)work->duration_ns;
         return;
     }
     if (!pass)
         return;
     if (before_backward)
-        trace_window_add(&pass->forward_work, work->start_ns, work->end_ns);
+        trace_window_add(&pass->forward_work, work->start_ns, trace_work_end_ns(work));
     else if (at_ns <= pass->backward.end_ns)
         add_to_backward(step, pass, span, work);
     else if (at_ns <= step->optimizer_end_ns)
-        trace_window_add(&step->optimizer_work, work->start_ns, work->end_ns);
+        trace_window_add(&step->optimizer_work, work->start_ns, trace_work_end_ns(work));
 }
 
 /* A bucket waits for all that was launched before it in its backward pass. */
@@ -60,8 +60,9 @@ static void make_ready(const struct placer *p, const struct trace_step *step, in
     if (!pass || at_ns < pass->backward.start_ns)
         return;
     for (size_t i = 0; i < n; i++) {
-        if (call[i].gradient && at_ns <= call[i].start_ns && work->end_ns > call[i].ready_ns)
-            call[i].ready_ns = work->end_ns;
+        if (call[i].gradient && at_ns <= call[i].start_ns &&
+            trace_work_end_ns(work) > call[i].ready_ns)
+            call[i].ready_ns = trace_work_end_ns(work);
     }
 }
 
@@ -86,10 +87,9 @@ static void place(struct placer *p, const struct trace_launch *launch,
     struct trace_step *step = trace_step_at(p->steps, launch->start_ns);
     if (!step)
         return;
-    p->device->n_placed++;
     const struct trace_span *span = trace_outer_find(&p->c->outer, launch->track, launch->start_ns);
     if (span)
-        p->device->operator_ns[span - p->c->outer.span] += work->end_ns - work->start_ns;
+        p->device->operator_ns[span - p->c->outer.span] += (int64_t)work->duration_ns;
     add_to_stage(p, step, launch->start_ns, span, work);
     make_ready(p, step, launch->start_ns, work);
     name_in_call(p, launch, step, work);

@@ -10,7 +10,6 @@
 
 struct trace_device {
     bool used;            /* the trace holds work of a device */
-    size_t n_placed;      /* launched in a step */
     size_t n_unlaunched;  /* whose launch is not in the trace */
     int64_t *operator_ns; /* [collected->outer.n], what each outermost operator had the device do */
     uint32_t device;      /* that did most of it */

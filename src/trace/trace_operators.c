@@ -8,8 +8,7 @@
 /* One operator in one step: the index-th of its pass direction. */
 struct occurrence {
     int index;
-    uint32_t name;
-    size_t step;
+    uint32_t name, step;
     int64_t start_ns;
     double seconds;
 };
@@ -71,19 +70,32 @@ static void number_in_steps(struct list *list)
         qsort(list->item, list->n, sizeof *list->item, by_index);
 }
 
+/* The step that a counting operator of that direction belongs to, or NULL. */
+static const struct trace_step *step_of(const struct trace *t, const bool *counts, bool backward,
+                                        const struct trace_span *span)
+{
+    const struct trace_step *step = trace_step_at(&t->steps, span->start_ns);
+    bool counting = step && counts[step - t->steps.step] && belongs(t, step, span, backward);
+    return counting ? step : NULL;
+}
+
 static struct list collect(struct arena *arena, const struct trace *t, const bool *counts,
                            bool backward)
 {
     const struct trace_outer *outer = &t->collected.outer;
-    struct list list = {.item = ARENA_ARRAY(arena, outer->n, struct occurrence)};
+    struct list list = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < outer->n; i++)
+        n += step_of(t, counts, backward, &outer->span[i]) != NULL;
+    list.item = ARENA_ARRAY(arena, n, struct occurrence);
     for (size_t i = 0; i < outer->n; i++) {
         const struct trace_span *span = &outer->span[i];
-        const struct trace_step *step = trace_step_at(&t->steps, span->start_ns);
-        size_t s = step ? (size_t)(step - t->steps.step) : 0;
-        if (!step || !counts[s] || !belongs(t, step, span, backward))
-            continue;
-        list.item[list.n++] = (struct occurrence){
-            .name = span->name, .step = s, .start_ns = span->start_ns, .seconds = time_of(t, span)};
+        const struct trace_step *step = step_of(t, counts, backward, span);
+        if (step)
+            list.item[list.n++] = (struct occurrence){.name = span->name,
+                                                      .step = (uint32_t)(step - t->steps.step),
+                                                      .start_ns = span->start_ns,
+                                                      .seconds = time_of(t, span)};
     }
     number_in_steps(&list);
     return list;
@@ -95,11 +107,20 @@ static const char *shown(const char *name)
     return strncmp(name, evaluate, strlen(evaluate)) == 0 ? name + strlen(evaluate) : name;
 }
 
+static size_t count_kinds(const struct list *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n += i == 0 || list->item[i].index != list->item[i - 1].index ||
+             list->item[i].name != list->item[i - 1].name;
+    return n;
+}
+
 /* Those of one index and name are one operator, with a sample a step. */
 static struct record_operator *sum_up(struct arena *arena, const struct trace *t,
                                       const struct list *list, size_t *n)
 {
-    struct record_operator *op = ARENA_ARRAY(arena, list->n, struct record_operator);
+    struct record_operator *op = ARENA_ARRAY(arena, count_kinds(list), struct record_operator);
     *n = 0;
     for (size_t first = 0, next = 0; first < list->n; first = next) {
         const struct occurrence *item = &list->item[first];
@@ -122,13 +143,19 @@ static struct record_operator *sum_up(struct arena *arena, const struct trace *t
     return op;
 }
 
+static struct record_operator *fill(struct arena *arena, const struct trace *trace,
+                                    const bool *counts, bool backward, size_t *n)
+{
+    struct arena scratch = {0};
+    struct list list = collect(&scratch, trace, counts, backward);
+    struct record_operator *op = sum_up(arena, trace, &list, n);
+    arena_free(&scratch);
+    return op;
+}
+
 void trace_operators_fill(struct arena *arena, const struct trace *trace, const bool *counts,
                           struct record *record)
 {
-    struct arena scratch = {0};
-    struct list forward = collect(&scratch, trace, counts, false);
-    struct list backward = collect(&scratch, trace, counts, true);
-    record->forward_op = sum_up(arena, trace, &forward, &record->n_forward_ops);
-    record->backward_op = sum_up(arena, trace, &backward, &record->n_backward_ops);
-    arena_free(&scratch);
+    record->forward_op = fill(arena, trace, counts, false, &record->n_forward_ops);
+    record->backward_op = fill(arena, trace, counts, true, &record->n_backward_ops);
 }

@@ -81,7 +81,7 @@ static const char *longest_kernels(struct arena *arena, const struct trace_colle
     int64_t *sum_ns = ARENA_ARRAY(arena, c->words.n, int64_t);
     const char *text = "";
     for (size_t i = 0; i < c->n_works; i++)
-        sum_ns[c->work[i].name] += c->work[i].end_ns - c->work[i].start_ns;
+        sum_ns[c->work[i].name] += (int64_t)c->work[i].duration_ns;
     for (int k = 0; k < SHOWN; k++) {
         uint32_t best = 0;
         for (uint32_t w = 1; w < c->words.n; w++)
@@ -335,6 +335,11 @@ static void note_rest(struct reading *r)
     if (t->calls.n_homeless > 0)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);
+    if (t->device.n_unlaunched > 0)
+        note(r,
+             "what launched %zu of its %zu kernels and copies is not in the trace; they count for "
+             "nothing",
+             t->device.n_unlaunched, t->collected.n_works);
     if (ending->truncated)
         note(r, "it is cut off after %llu bytes and holds %zu step%s",
              (unsigned long long)ending->truncated_at_bytes, t->steps.n,
@@ -369,13 +374,30 @@ static bool make_record(struct reading *r, struct error *e)
     return true;
 }
 
+/* CUDA's work in traces of torch 1.7 and older: nothing tells what launched it. */
+static bool check_device(const struct trace *t, struct error *e)
+{
+    const struct trace_ending *ending = &t->collected.ending;
+    for (size_t i = 0; i < ending->n_tracks; i++) {
+        if (strcmp(ending->track[i].pid, "CUDA functions") != 0)
+            continue;
+        error_set(e, ERROR_INPUT,
+                  "%s: nothing tells what launched its work on the device: it was recorded by the "
+                  "profiler of torch 1.7 or older",
+                  t->file);
+        error_hint(e, "record with torch.profiler of torch 1.9 or later (docs/import.md)");
+        return false;
+    }
+    return true;
+}
+
 static bool understand(struct arena *arena, const struct trace_options *options,
                        struct trace *trace, struct trace_rank *rank, struct error *e)
 {
     struct reading reading = {
         .arena = arena, .options = options, .trace = trace, .record = &rank->record};
     struct trace_collected *c = &trace->collected;
-    if (!trace_steps_find(arena, c, trace->file, &trace->steps, e))
+    if (!check_device(trace, e) || !trace_steps_find(arena, c, trace->file, &trace->steps, e))
         return false;
     trace_calls_find(arena, c, &trace->steps, &trace->calls);
     trace_device_place(arena, c, &trace->steps, &trace->calls, &trace->device);

@@ -36,7 +36,10 @@ static int by_start(const void *a, const void *b)
 static void list_happenings(struct finder *f)
 {
     const struct trace_collected *c = f->c;
-    f->happening = ARENA_ARRAY(f->arena, c->n_marks + c->outer.n, struct happening);
+    size_t n_backward = 0;
+    for (size_t i = 0; i < c->outer.n; i++)
+        n_backward += trace_name_is_backward(name_of(f, &c->outer.span[i]));
+    f->happening = ARENA_ARRAY(f->arena, c->n_marks + n_backward, struct happening);
     for (size_t i = 0; i < c->n_marks; i++) {
         const struct trace_mark *mark = &c->mark[i];
         f->happening[f->n++] = (struct happening){mark->start_ns, mark->end_ns, mark, NULL};
@@ -127,7 +130,6 @@ static void cut_by_starts(const struct finder *f, enum trace_kind kind, const ch
             add_step(steps, (int)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
         last = h;
     }
-    steps->n_cut_off = last != NULL;
 }
 
 static size_t count_marks(const struct finder *f, enum trace_kind kind)

@@ -58,7 +58,6 @@ struct trace_steps {
     struct trace_step *step; /* [n], one after the other in time */
     size_t n;
     const char *cut_by; /* the words of the marks: "ProfilerStep" */
-    size_t n_cut_off;   /* steps that began or ended outside the trace */
 };
 
 /* Fails, naming `file`, where nothing tells where a step begins. */

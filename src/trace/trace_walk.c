@@ -101,8 +101,9 @@ static void count_event(struct trace_walker *w)
     w->findings.n_async += phase == 'b' || phase == 'e';
 }
 
-static bool hand_on_event(struct trace_walker *w, const char *begin, const char *end,
-                          struct error *e)
+/* Hands on an event; returns the place behind it and a comma that follows at once. */
+static const char *hand_on_event(struct trace_walker *w, const char *begin, const char *end,
+                                 struct error *e)
 {
     w->event.offset_bytes = trace_window_offset(&w->window, begin);
     w->whole_bytes = trace_window_offset(&w->window, end);
@@ -110,7 +111,9 @@ static bool hand_on_event(struct trace_walker *w, const char *begin, const char 
     nest_value_read(&w->nest);
     bool going = w->reader->event(w->reader->data, &w->event, e);
     assert(going || e->kind != ERROR_NONE);
-    return going;
+    if (!going)
+        return NULL;
+    return *end == ',' ? nest_step(&w->scanner.scan, &w->nest, end) : end;
 }
 
 static const char *step_event(struct trace_walker *w, const char *p, struct error *e)
@@ -118,7 +121,7 @@ static const char *step_event(struct trace_walker *w, const char *p, struct erro
     if (*p == '{') {
         const char *end = event_scan(&w->scanner, p, &w->event);
         if (end)
-            return hand_on_event(w, p, end, e) ? end : NULL;
+            return hand_on_event(w, p, end, e);
         return w->scanner.holds_events ? step_token(w, p) : NULL;
     }
     if (*p != '[' || w->nest.depth != 1)

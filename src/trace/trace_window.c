@@ -17,35 +17,30 @@ struct trace_window trace_window_open(struct trace_blocks *blocks)
     return (struct trace_window){.blocks = blocks, .begin = nothing, .end = nothing};
 }
 
-/* Line breaks, or bytes that begin a character; in pieces of one length, which compilers turn into
- * vector code. */
-static inline uint64_t count(const char *p, const char *end, bool line_breaks)
+static uint64_t count_line_breaks(const char *p, const char *end)
+{
+    uint64_t n = 0;
+    while ((p = memchr(p, '\n', (size_t)(end - p)))) {
+        n++;
+        p++;
+    }
+    return n;
+}
+
+/* Bytes that begin a character; in pieces of one length, which compilers turn into vector code. */
+static uint64_t count_characters(const char *p, const char *end)
 {
     enum { PIECE = 128 };
     uint64_t sum = 0;
-    while (p < end) {
+    for (; end - p >= PIECE; p += PIECE) {
         unsigned char n = 0;
-        size_t length = end - p >= PIECE ? PIECE : 1;
-        if (length == PIECE) {
-            for (int i = 0; i < PIECE; i++)
-                n = (unsigned char)(n + (line_breaks ? p[i] == '\n' : (signed char)p[i] >= -64));
-        } else {
-            n = line_breaks ? *p == '\n' : (signed char)*p >= -64;
-        }
+        for (int i = 0; i < PIECE; i++)
+            n = (unsigned char)(n + ((signed char)p[i] >= -64));
         sum += n;
-        p += length;
     }
+    for (; p < end; p++)
+        sum += (signed char)*p >= -64;
     return sum;
-}
-
-static uint64_t count_line_breaks(const char *begin, const char *end)
-{
-    return count(begin, end, true);
-}
-
-static uint64_t count_characters(const char *begin, const char *end)
-{
-    return count(begin, end, false);
 }
 
 /* Where the last line of a text begins; NULL: before it. */
@@ -55,17 +50,13 @@ static const char *last_line(const char *begin, const char *end)
     return line_break ? line_break + 1 : NULL;
 }
 
-/* Moves `begin` on to `to`, counting. */
+/* Moves `begin` on to `to`. */
 static void drop(struct trace_window *window, const char *to)
 {
     const char *line = last_line(window->begin, to);
-    if (line) {
-        window->n_lines += count_line_breaks(window->begin, line);
+    if (line)
         window->n_characters = 0;
-    } else {
-        line = window->begin;
-    }
-    window->n_characters += count_characters(line, to);
+    window->n_characters += count_characters(line ? line : window->begin, to);
     window->offset_bytes += (uint64_t)(to - window->begin);
     window->begin = to;
 }
@@ -119,6 +110,7 @@ static enum trace_window_more add_block(struct trace_window *window, size_t size
         return WINDOW_FAILED;
     if (!block)
         return WINDOW_END;
+    window->n_lines += block->n_lines;
     window->holds_block = window->end - window->begin <= BLOCK_HEADROOM;
     if (window->holds_block) {
         move_before(window, block);
@@ -152,7 +144,7 @@ enum trace_window_more trace_window_get(struct trace_window *window, const char 
 struct place trace_window_place(const struct trace_window *window, const char *at)
 {
     const char *line = last_line(window->begin, at);
-    uint64_t lines = window->n_lines + count_line_breaks(window->begin, at);
+    uint64_t lines = window->n_lines - count_line_breaks(at, window->end);
     uint64_t before = line ? 0 : window->n_characters;
     uint64_t characters = before + count_characters(line ? line : window->begin, at);
     return (struct place){

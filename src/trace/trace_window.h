@@ -13,7 +13,7 @@ struct trace_window {
     struct trace_blocks *blocks;
     const char *begin, *end; /* the text; behind `end` lie SCAN_PADDING zero bytes */
     uint64_t offset_bytes;   /* of `begin` in the whole text */
-    uint64_t n_lines;        /* line breaks before `begin` */
+    uint64_t n_lines;        /* line breaks before `end` */
     uint64_t n_characters;   /* before `begin`, on its line */
     bool holds_block;        /* the text lies in a block, else in `memory` */
     char *memory;

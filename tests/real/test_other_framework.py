@@ -21,8 +21,8 @@ training: {{epochs: 2, iterations: [5, 20]}}
 devices:
   fast: {{count: 4, data: 300 samples, batch: 32, hosts: "localhost:4", cpus: ["0", "1"]}}
   slow: {{count: 4, data: 300 samples, batch: 16, hosts: "localhost:4", cpus: ["0", "0"]}}
-network: {{links: [{{between: [fast, fast], bandwidth: 1 Gbit/s}}, {{between: [slow, slow], bandwidth: 1 Gbit/s}},
-                   {{between: [fast, slow], bandwidth: 1 Gbit/s}}]}}
+network: {{links: [{{between: [fast, fast], bandwidth: 10 Gbit/s}}, {{between: [slow, slow], bandwidth: 10 Gbit/s}},
+                   {{between: [fast, slow], bandwidth: 10 Gbit/s}}]}}
 launcher: {{kind: local, stall_timeout: 60 s}}
 """
 
@@ -72,7 +72,7 @@ class OtherFramework(RunTest):
             self.assert_is_the_examples(self.load(f"runs/other/profiles/{kind}.json"), kind)
         for kind in forecast["types"]:
             self.assertTrue(kind["own_subsystem"]["known"])
-            self.assertLess(abs(kind["own_subsystem"]["relative_error"]), 0.25, kind["name"])
+            self.assertLess(abs(kind["own_subsystem"]["relative_error"]), 0.3, kind["name"])
         slowest_s = max(kind["own_subsystem"]["measured_s"] for kind in forecast["types"])
         self.assertGreater(forecast["step_s"], 0.75 * slowest_s)
         self.assert_nothing_left()

@@ -61,7 +61,7 @@ class Sweep(ClusterTest):
         self.assertEqual(self.parts(), [])
 
     def test_a_batch_job_without_srun_does_all_of_it(self):
-        script = f"#!/bin/sh\n{FORETRAIN} sweep examples/job.yaml {' '.join(VARY)}\n"
+        script = f"#!/bin/sh\n{FORETRAIN} sweep examples/job.yaml {' '.join(VARY)} 2>/dev/null\n"
         self.write("batch.sh", script)
         done = subprocess.run(["sbatch", "--wait", "--ntasks=3", "--output=batch.out", "batch.sh"], cwd=self.folder,
                               env=self.environment(), capture_output=True, text=True, timeout=120, check=False)

@@ -311,8 +311,8 @@ static const struct refusal refusal[] = {
      "5:5: this class of links is given twice (first in line 4)", NULL},
 
     /* the ring */
-    {"refuses_an_optimal_ring_as_a_later_thing", SOUND "ring: optimal\n",
-     "2:7: ring: 'optimal' comes in a later version", "as-listed"},
+    {"says_how_to_find_the_best_ring", SOUND "ring: optimal\n",
+     "2:7: ring: the best order is looked for once", "foretrain order -o FILE"},
     {"refuses_an_unknown_order", SOUND "ring: as_listed\n", "2:7: ring must be as-listed",
      "did you mean 'as-listed'?"},
     {"refuses_an_unknown_device_in_the_ring", RING("[h1, h3]"),

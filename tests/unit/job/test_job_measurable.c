@@ -88,6 +88,28 @@ static void names_an_entry_file_that_is_not_there(void **state)
            "model.py' is not there");
 }
 
+static void names_a_program_that_is_not_there_or_may_not_be_run(void **state)
+{
+    refuse(*state, LOCAL "model: {command: [./train, x]}\n",
+           "lab.yaml:2:18: the training program '", "train' is not there");
+    refuse(*state, LOCAL "model: {command: [./train.py, x]}\n",
+           "lab.yaml:2:18: the training program '", "train.py' may not be run");
+    accept(*state, LOCAL "model: {command: [on-the-hosts-path, x]}\n");
+    accept(*state, LOCAL "model: {command: [/opt/on/the/hosts, x]}\n");
+}
+
+static void names_tables_of_links_that_are_not_there(void **state)
+{
+    refuse(*state, LOCAL SCRIPT "network: {links: [{between: [a, a], nccl_tests: t.txt}]}\n",
+           "lab.yaml:3:19: the table of links '", "t.txt' is not there");
+    refuse(*state,
+           LOCAL SCRIPT "network: {topology: {file: none.txt, classes: {PIX: {nccl_tests: "
+                        "t.txt}}}}\n",
+           "lab.yaml:3:21: the topology '", "lab.yaml:3:53: the table of links '");
+    refuse(*state, LOCAL SCRIPT "network: {measured: [m.csv]}\n",
+           "lab.yaml:3:22: the network file '", "m.csv' is not there");
+}
+
 static void names_data_that_is_not_there(void **state)
 {
     refuse(*state, LOCAL SCRIPT "data: {path: nothing}\n", "lab.yaml:3:14: the training data '",
@@ -161,6 +183,8 @@ int main(void)
         TEST(asks_for_a_model),
         TEST(names_a_script_that_is_not_there),
         TEST(names_an_entry_file_that_is_not_there),
+        TEST(names_a_program_that_is_not_there_or_may_not_be_run),
+        TEST(names_tables_of_links_that_are_not_there),
         TEST(names_data_that_is_not_there),
         TEST(asks_for_data_that_arguments_use),
         TEST(asks_for_hosts_or_a_profile),

@@ -51,7 +51,7 @@ static inline void lab_read(struct lab *lab, const char *yaml)
 static inline void lab_start(struct lab *lab, bool counts_vary)
 {
     struct cluster *c = &lab->cluster;
-    const struct network *network = c->network.n ? &c->network : NULL;
+    const struct network *network = c->network.n || c->network.n_tables ? &c->network : NULL;
     if (!what_if_start(&c->arena, &c->job, c->profile, network, c->model, counts_vary,
                        &lab->what_if, &c->e))
         fail_msg("%s", c->e.text);

@@ -130,7 +130,8 @@ static void links_of(const struct lab *lab, const size_t *ring, struct ft_link *
             out += !crosses(lab, from, other);
             in += !crosses(lab, to, next);
         }
-        link[i] = (struct ft_link){found.bandwidth_Bps / (double)(out > in ? out : in), 0};
+        link[i] =
+            (struct ft_link){.bandwidth_Bps = found.bandwidth_Bps / (double)(out > in ? out : in)};
     }
 }
 
@@ -165,8 +166,13 @@ static double timeline_s(const struct lab *lab, const size_t *ring, const struct
     }
     for (size_t i = 0; i < lab->n; i++)
         type_of[i] = job_device_type(&lab->c.job, ring[i]);
-    struct ft_timeline in = {
-        type, (size_t)lab->c.job.n_types, type_of, link, lab->n, bucket_bytes, N_BUCKETS};
+    struct ft_timeline in = {.type = type,
+                             .n_types = (size_t)lab->c.job.n_types,
+                             .type_of = type_of,
+                             .link = link,
+                             .n_devices = lab->n,
+                             .bucket_bytes = bucket_bytes,
+                             .n_buckets = N_BUCKETS};
     struct ft_timeline_step step;
     assert_true(ft_timeline_step(&in, &step, NULL));
     return step.step_s;
@@ -402,6 +408,49 @@ static void links_without_a_value_are_not_used(void **state)
     free_lab(&lab);
 }
 
+/* Of the four slots of one host, 0 -> 2 -> 1 -> 3 -> 0 is wired, the rest goes a slow way. */
+static void the_wires_of_a_host_put_its_slots_in_order(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct link wire[16] = {0};
+    static const size_t next[] = {2, 3, 1, 0};
+    for (size_t i = 0; i < 16; i++)
+        wire[i] =
+            (struct link){.bandwidth_Bps = next[i / 4] == i % 4 ? 9e6 : 1e6, .source = LINK_GIVEN};
+    const struct host_links within = {"a", 4, wire};
+    start(&lab, "devices:\n  a: {count: 4, batch: 16, hosts: \"x:4\", profile: p}\n");
+    lab.c.network = (struct network){.within = &within, .n_within = 1};
+    struct cluster *c = &lab.c;
+    if (!order_find(&c->arena, &c->job, c->profile, &c->network, c->model, &lab.order, &c->e))
+        fail_msg("%s", c->e.text);
+    assert_int_equal(lab.order.n_kinds, 4);
+    assert_near(lab.order.best.step_s, 0.11 + 1, 0);
+    assert_int_equal(lab.order.best.ring[1], 2);
+    assert_int_equal(lab.order.best.ring[2], 1);
+    free_lab(&lab);
+}
+
+/* 1.5 MB take 250 ms whatever the bandwidth of the longest messages is: six times that. */
+static void messages_take_what_their_curve_says(void **state)
+{
+    (void)state;
+    struct lab lab;
+    static const struct ft_message point[] = {{1e6, 0.2}, {2e6, 0.3}};
+    const struct link_curve curve = {point, 2};
+    struct link link[4] = {0};
+    for (size_t i = 0; i < 4; i++)
+        link[i] = (struct link){.bandwidth_Bps = 1e7, .source = LINK_GIVEN, .curve = &curve};
+    const char *name[] = {"x", "y"};
+    start(&lab, "devices:\n  a: {count: 4, batch: 16, hosts: \"x:2,y:2\", profile: p}\n");
+    lab.c.network = (struct network){.name = name, .n = 2, .link = link};
+    assert_true(try_find(&lab));
+    assert_near(lab.order.listed.step_s, 0.11 + 6 * 0.25, 0);
+    assert_near(lab.order.listed.forecast.step_s, lab.order.listed.step_s, 0);
+    assert_true(lab.order.optimal);
+    free_lab(&lab);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +463,8 @@ int main(void)
         cmocka_unit_test(devices_that_are_alike_count_as_one_kind),
         cmocka_unit_test(too_many_kinds_and_a_ring_of_one_are_refused),
         cmocka_unit_test(links_without_a_value_are_not_used),
+        cmocka_unit_test(the_wires_of_a_host_put_its_slots_in_order),
+        cmocka_unit_test(messages_take_what_their_curve_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,9 +126,14 @@ static double timeline_s(const struct lab *lab, const int64_t *batch)
                                             0.002 + k * 0.0005, INFINITY,   INFINITY};
     }
     for (size_t i = 0; i < n; i++)
-        link[i] = (struct ft_link){5e7, 0};
-    struct ft_timeline in = {type,     (size_t)lab->c.job.n_types, type_of, link, n, bucket_bytes,
-                             N_BUCKETS};
+        link[i] = (struct ft_link){.bandwidth_Bps = 5e7};
+    struct ft_timeline in = {.type = type,
+                             .n_types = (size_t)lab->c.job.n_types,
+                             .type_of = type_of,
+                             .link = link,
+                             .n_devices = n,
+                             .bucket_bytes = bucket_bytes,
+                             .n_buckets = N_BUCKETS};
     struct ft_timeline_step step;
     assert_true(ft_timeline_step(&in, &step, NULL));
     return step.step_s;

@@ -77,6 +77,47 @@ static void other_counts_are_forecast_as_a_job_with_them(void **state)
     expect_written(MODEL_TIMELINE, 20, 2);
 }
 
+/* Two messages of a table: one of 100 kB that takes 20 ms, one of 1 MB that takes 50 ms. */
+static const struct ft_message table_point[] = {{1e5, 0.02}, {1e6, 0.05}};
+static const struct link_curve table_curve = {table_point, 2};
+static const struct link_table table = {
+    "t.txt", {.bandwidth_Bps = 20e6, .curve = &table_curve, .source = LINK_MEASURED}};
+
+static void start_by_table(struct lab *lab, const char *counts, enum forecast_model model)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml,
+             "devices: {%s}\nnetwork:\n  links:\n"
+             "    - {between: [fast, fast], bandwidth: 100 MB/s}\n"
+             "    - {between: [slow, slow], bandwidth: 80 MB/s}\n"
+             "    - {between: [fast, slow], nccl_tests: t.txt}\n",
+             counts);
+    lab_read(lab, yaml);
+    lab->cluster.model = model;
+    lab->cluster.network.table = &table;
+    lab->cluster.network.n_tables = 1;
+}
+
+static void links_by_size_are_forecast_as_in_a_job_with_them(void **state)
+{
+    (void)state;
+    static const enum forecast_model model[] = {MODEL_CLOSED_FORM, MODEL_TIMELINE};
+    for (size_t m = 0; m < 2; m++) {
+        struct lab lab, written;
+        start_by_table(&lab, "fast: {count: 3, batch: 16}, slow: {count: 3, batch: 16}", model[m]);
+        lab_start(&lab, true);
+        struct variant v = lab_variant(&lab);
+        v.job.type[0].count = 5;
+        struct outcome o = lab_forecast(&lab, &v);
+        start_by_table(&written, "fast: {count: 5, batch: 16}, slow: {count: 3, batch: 16}",
+                       model[m]);
+        cluster_forecast(&written.cluster);
+        assert_near(o.step_s, written.cluster.forecast.step_s);
+        cluster_free(&lab.cluster);
+        cluster_free(&written.cluster);
+    }
+}
+
 static void a_count_of_none_leaves_the_type_out(void **state)
 {
     (void)state;
@@ -371,6 +412,7 @@ int main(void)
 {
     static const struct CMUnitTest test[] = {
         cmocka_unit_test(other_counts_are_forecast_as_a_job_with_them),
+        cmocka_unit_test(links_by_size_are_forecast_as_in_a_job_with_them),
         cmocka_unit_test(a_count_of_none_leaves_the_type_out),
         cmocka_unit_test(nobody_at_all_is_no_system),
         cmocka_unit_test(one_device_needs_no_link),

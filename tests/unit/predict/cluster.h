@@ -74,7 +74,7 @@ static inline void cluster_read_network(struct cluster *c, const char *text)
 
 static inline bool cluster_try(struct cluster *c)
 {
-    const struct network *network = c->network.n ? &c->network : NULL;
+    const struct network *network = c->network.n || c->network.n_tables ? &c->network : NULL;
     return forecast_make(&c->arena, &c->job, c->profile, network, c->model, &c->forecast, &c->e);
 }
 
