@@ -3,10 +3,11 @@
 BUILD := build
 CONFIGURE := cmake -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=$(or $(PREFIX),/usr/local)
 
-.PHONY: help build run cluster-demo test lint format bench accuracy install clean
+.PHONY: help build run planning cluster-demo test lint format bench accuracy install clean
 
 help:
 	@echo 'make run      install what is missing, build, and forecast examples/quickstart on this machine (4 min)'
+	@echo 'make planning plan with 200 mixed cards: order, mini-batches, which to rent, and reports (examples/planning, a minute)'
 	@echo 'make cluster-demo   as root: make a real cluster of 4 hosts here, forecast it over ssh, then train all of it (5 min)'
 	@echo 'make test     install what tests need, build and run them all'
 	@echo 'make build    build only: $(BUILD)/gcc/foretrain'
@@ -25,6 +26,9 @@ build:
 
 run: build
 	@scripts/quickstart $(BUILD)/gcc/foretrain
+
+planning: build
+	@examples/planning/run $(BUILD)/gcc/foretrain $(BUILD)/planning
 
 cluster-demo: build
 	@scripts/install-deps cluster

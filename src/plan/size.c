@@ -340,7 +340,7 @@ static void start(struct arena *arena, struct search *s, bool priced)
 bool size_find(struct arena *arena, const struct what_if *w, const struct size_goal *goal,
                struct size_answer *answer, struct error *e)
 {
-    struct size_answer found = {.what_if = w, .goal = *goal};
+    struct size_answer found = {.what_if = w, .goal = *goal, .waiting = what_if_waiting(w)};
     struct search s = {.w = w, .goal = goal};
     double single_gap;
     if (!check(w, goal, &found, e))

@@ -33,6 +33,7 @@ struct size_answer {
     double gap;      /* no mix that meets the goal is better by more than this share; 0: none is */
     size_t n_tried;  /* systems that were forecast for it */
     bool given_up;   /* after many of them: hence the gap */
+    double waiting;  /* what_if_waiting */
     struct mix single; /* the best that meets the goal with one type only */
     /* With all that is available: */
     struct mix whole;

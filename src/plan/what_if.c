@@ -374,3 +374,11 @@ bool what_if_forecast(const struct what_if *w, const struct variant *variant,
     arena_free(&s.arena);
     return ok;
 }
+
+double what_if_waiting(const struct what_if *w)
+{
+    struct ft_timeline_step by_means;
+    bool known = w->model == MODEL_TIMELINE && w->base.timeline.spread_known &&
+                 ft_timeline_step(w->base.timeline.ring, &by_means, NULL);
+    return known ? fmax(0, w->base.step_s / by_means.step_s - 1) : 0;
+}

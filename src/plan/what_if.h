@@ -72,6 +72,10 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
                    const struct network *network, enum forecast_model model, bool counts_vary,
                    struct what_if *what_if, struct error *e);
 
+/* By which share waiting for the slowest device makes the job's own step longer than its mean
+ * times do: what outcomes lack. 0 where it is not known, or a system's model has none. */
+double what_if_waiting(const struct what_if *what_if);
+
 /*
  * Makes ready for another batch of a type; before any system that has it. Its times are those of
  * `batches` [type], which the caller may set, read off the line through them; else those of its

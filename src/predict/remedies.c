@@ -39,10 +39,29 @@ static struct remedy without_loading(const struct ft_timeline *timeline,
     return r;
 }
 
+static size_t count_beside(const struct ft_timeline *timeline)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < timeline->n_types; t++)
+        n += !timeline->type[t].load_inside && timeline->type[t].load_s > 0;
+    return n;
+}
+
+/* `type` is the timeline's own copy, which is not as before afterwards. */
+static struct remedy without_loading_beside(const struct ft_timeline *timeline,
+                                            struct ft_timeline_type *type)
+{
+    for (size_t t = 0; t < timeline->n_types; t++) {
+        if (!type[t].load_inside)
+            type[t].load_s = 0;
+    }
+    return (struct remedy){.kind = REMEDY_LOADING, .type = -1, .step_s = mean_step(timeline)};
+}
+
 struct remedy *remedies_find(struct arena *arena, const struct ft_timeline *timeline, size_t *n)
 {
     size_t n_types = timeline->n_types;
-    struct remedy *remedy = ARENA_ARRAY(arena, 2 * n_types + 1, struct remedy);
+    struct remedy *remedy = ARENA_ARRAY(arena, 2 * n_types + 2, struct remedy);
     struct ft_timeline_type *type = ARENA_ARRAY(arena, n_types, struct ft_timeline_type);
     double *no_time = ARENA_ARRAY(arena, timeline->n_buckets, double);
     struct ft_timeline changed = *timeline;
@@ -57,6 +76,8 @@ struct remedy *remedies_find(struct arena *arena, const struct ft_timeline *time
         remedy[(*n)++] = without_computing(&changed, type, t, no_time);
     for (int t = 0; t < (int)n_types; t++)
         remedy[(*n)++] = without_loading(&changed, type, t);
+    if (count_beside(timeline) > 1)
+        remedy[(*n)++] = without_loading_beside(&changed, type);
     return remedy;
 }
 

@@ -14,14 +14,15 @@ enum remedy_kind { REMEDY_ALL_REDUCE, REMEDY_COMPUTING, REMEDY_LOADING, REMEDY_L
 
 struct remedy {
     enum remedy_kind kind;
-    int type;      /* computing and loading: of all devices of this type */
-    int to_type;   /* links: all that join this type and `type`, in either direction */
+    int type;    /* computing and loading: of all devices of this type; loading: -1, of all types */
+    int to_type; /* links: all that join this type and `type`, in either direction */
     double step_s; /* by means; INFINITY where memory was short */
 };
 
 /*
- * Without the all-reduce; without each type's computing; without each type's loading: [n] in that
- * order, n = 2 n_types, and 1 more where there is a ring. Each costs an ft_timeline_step.
+ * Without the all-reduce, where there is a ring; without each type's computing; without each type's
+ * loading; without all loading beside steps, where several types do it, since then none of them
+ * may be the only one that is waited for: [n] in that order. Each costs an ft_timeline_step.
  */
 struct remedy *remedies_find(struct arena *arena, const struct ft_timeline *timeline, size_t *n);
 

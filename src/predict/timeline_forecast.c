@@ -355,6 +355,21 @@ static size_t first_of_type(const struct whole *w, int t)
     return i;
 }
 
+/* The type that takes longest to load beside its steps. */
+static int slowest_loader(const struct whole *w)
+{
+    int slowest = 0;
+    double longest_s = 0;
+    for (int t = 0; t < (int)w->timeline.n_types; t++) {
+        const struct ft_timeline_type *type = &w->timeline.type[t];
+        if (!type->load_inside && type->load_s > longest_s) {
+            slowest = t;
+            longest_s = type->load_s;
+        }
+    }
+    return slowest;
+}
+
 /* The device whose hop is fed slowest when nobody computes. */
 static size_t slowest_sender(const struct whole *w, const struct forecast *f)
 {
@@ -385,8 +400,8 @@ static void find_what_decides(struct whole *w, struct forecast *f)
     if (!isfinite(best->step_s))
         return;
     f->deciding_stage = stage[best->kind];
-    f->deciding =
-        best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, best->type);
+    int type = best->type < 0 ? slowest_loader(w) : best->type;
+    f->deciding = best->kind == REMEDY_ALL_REDUCE ? slowest_sender(w, f) : first_of_type(w, type);
     f->step_without_s = best->step_s;
 }
 

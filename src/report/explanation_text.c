@@ -79,7 +79,8 @@ static const char *remedy_text(struct arena *arena, const struct forecast *f,
     case REMEDY_COMPUTING:
         return arena_format(arena, "computing of %s", f->type[r->type].name);
     case REMEDY_LOADING:
-        return arena_format(arena, "loading of %s", f->type[r->type].name);
+        return arena_format(arena, "loading of %s",
+                            r->type < 0 ? "all types" : f->type[r->type].name);
     case REMEDY_LINKS:
         break;
     }
@@ -116,12 +117,15 @@ static const char *loading_text(struct arena *arena, const struct type_forecast 
                                 double storage_s, double step_s)
 {
     char load[UNITS_TEXT_SIZE];
+    const double rounding = 1e-9;
     double load_s = fmax(type->load_s, storage_s);
+    const char *from = storage_s > type->load_s ? " from the storage" : "";
     units_format(load_s, DIMENSION_TIME, load);
     if (type->loading_in_step)
-        return arena_format(arena, "%s: inside the step, %s", type->name, load);
-    return arena_format(arena, "%s: beside the step, a mini-batch every %s: %s", type->name, load,
-                        load_s < step_s ? "fast enough" : "too slow, the step waits for it");
+        return arena_format(arena, "%s: inside the step, %s%s", type->name, load, from);
+    bool waited_for = load_s >= step_s * (1 - rounding);
+    return arena_format(arena, "%s: beside the step, a mini-batch every %s%s: %s", type->name, load,
+                        from, waited_for ? "too slow, the step waits for it" : "fast enough");
 }
 
 static void print_loading(const struct forecast *f, const struct explanation *x, struct text *out)

@@ -23,7 +23,7 @@ static const char *step_more(const struct page *page)
         return "by the closed form";
     if (!f->timeline.spread_known)
         return arena_format(page->arena, "no interval known; closed form %s", closed);
-    return arena_format(page->arena, "%s to %s in 80 %% of steps; closed form %s",
+    return arena_format(page->arena, "%s to %s in 80\u00a0%% of steps; closed form %s",
                         page_time(page, f->timeline.step_s.low),
                         page_time(page, f->timeline.step_s.high), closed);
 }
@@ -32,8 +32,8 @@ static const char *span_more(const struct page *page, const struct span *span, c
 {
     if (!(span->high > span->low))
         return what;
-    return arena_format(page->arena, "%s; 80 %%: %s to %s", what, page_duration(page, span->low),
-                        page_duration(page, span->high));
+    return arena_format(page->arena, "%s; 80\u00a0%%: %s to %s", what,
+                        page_duration(page, span->low), page_duration(page, span->high));
 }
 
 static void add_epoch(const struct page *page)

@@ -51,6 +51,7 @@ void report_size_json(const struct size_answer *a, struct text *out)
     json_put(root, "cost_in", json_string(a->priced ? "the prices' currency" : "device-hours"));
     json_put(root, "best", mix_json(job, &a->best));
     json_put(root, "gap", a->best.known ? json_real(a->gap) : json_null());
+    json_put_real(root, "waiting", a->waiting);
     json_put_count(root, "forecasts", (double)a->n_tried);
     json_put(root, "given_up", json_boolean(a->given_up));
     json_put(root, "best_single_type", mix_json(job, &a->single));

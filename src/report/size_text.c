@@ -74,6 +74,25 @@ static const char *proof_text(struct arena *arena, const struct size_answer *a)
                         a->given_up ? "; there are too many to look closer" : "");
 }
 
+/* What mean steps leave out, at the rate of the job itself. */
+static void print_waiting(struct arena *arena, const struct size_answer *a, struct text *out)
+{
+    char time[UNITS_TEXT_SIZE], cost[UNITS_TEXT_SIZE];
+    double total_s = a->best.outcome.total_s * (1 + a->waiting);
+    double costs = a->best.outcome.cost * (1 + a->waiting);
+    bool beyond = (a->goal.deadline_s > 0 && total_s > a->goal.deadline_s) ||
+                  (a->goal.budget > 0 && costs > a->goal.budget);
+    if (!a->best.known || !(a->waiting > 0))
+        return;
+    text_wrap(out, "Waiting:  ",
+              arena_format(
+                  arena,
+                  "for the slowest makes a step of the job itself %.1f %% longer than mean "
+                  "times do; with as much more this mix takes %s and costs %s%s%s",
+                  100 * a->waiting, units_format_duration(total_s, time), report_cost(costs, cost),
+                  a->priced ? "" : " device-hours", beyond ? ", more than asked for" : ""));
+}
+
 static const char *left_out(struct arena *arena, const struct size_answer *a)
 {
     const char *names = "";
@@ -113,6 +132,7 @@ void report_size_text(const struct size_answer *a, struct text *out)
     print_mixes(a, out);
     text_add(out, "\n");
     text_wrap(out, "Proof:    ", proof_text(&scratch, a));
+    print_waiting(&scratch, a, out);
     print_speed_up(&scratch, a, out);
     arena_free(&scratch);
 }

@@ -190,6 +190,28 @@ static void remedies_say_what_would_remain(void **state)
     arena_free(&arena);
 }
 
+/* Both types wait for one storage: 5 s. Without one type's loading the other still waits. */
+static void what_several_types_wait_for_is_left_out_of_all(void **state)
+{
+    (void)state;
+    const struct ft_timeline_type type[] = {
+        {5, false, 1, 2, NULL, 0, 0, INFINITY, INFINITY},
+        {5, false, 1, 3, NULL, 0, 0, INFINITY, INFINITY},
+    };
+    const struct ft_link link[] = {{1e6, 0}, {1e6, 0}};
+    const int type_of[] = {0, 1};
+    struct ft_timeline timeline = {type, 2, type_of, link, 2, NULL, 0};
+    struct arena arena = {0};
+    size_t n;
+    const struct remedy *remedy = remedies_find(&arena, &timeline, &n);
+    const struct remedy *best = remedies_best(remedy, n);
+    assert_int_equal(n, 6);
+    assert_int_equal(best->kind, REMEDY_LOADING);
+    assert_int_equal(best->type, -1);
+    assert_near(best->step_s, 4);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +219,7 @@ int main(void)
         cmocka_unit_test(leads_through_the_slow_device_and_its_link),
         cmocka_unit_test(a_slow_loader_is_all_there_is),
         cmocka_unit_test(remedies_say_what_would_remain),
+        cmocka_unit_test(what_several_types_wait_for_is_left_out_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
