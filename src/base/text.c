@@ -83,7 +83,7 @@ bool text_ends_with(const char *text, const char *ending)
 
 void text_add_n(struct text *text, const char *addition, size_t length)
 {
-    if (text->capacity - text->length < length + 1) {
+    if (!text->data || text->capacity - text->length < length + 1) {
         size_t capacity = 2 * (text->length + length + 1);
         text->data = memory_resize(text->data, capacity, 1);
         text->capacity = capacity;

@@ -79,13 +79,14 @@ void page_time_axis(const struct page *page, double range_s, double top, double 
 {
     enum { MOST_TICKS = 6, BELOW = 14 };
     double tick_s = svg_tick(range_s, MOST_TICKS);
-    for (double at_s = 0; tick_s > 0 && at_s <= range_s * (1 + 1e-9); at_s += tick_s) {
+    for (int k = 0; tick_s > 0 && k * tick_s <= range_s * (1 + 1e-9); k++) {
+        double at_s = k * tick_s;
         double x = 100 * at_s / range_s;
         svg_line(page->out, "grid", x, top, x, bottom);
         svg_label(page->out, "tick", x, bottom + BELOW,
-                  at_s == 0 ? "start"
-                  : x > 96  ? "end"
-                            : "middle",
+                  k == 0   ? "start"
+                  : x > 96 ? "end"
+                           : "middle",
                   "%s", page_time(page, at_s));
     }
 }

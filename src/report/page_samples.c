@@ -37,8 +37,8 @@ static void draw_halves(const struct page *page, const struct steadiness *s, dou
 static void draw_grid(const struct page *page, double most_s)
 {
     double tick_s = svg_tick(most_s, 4);
-    for (double at_s = tick_s; tick_s > 0 && at_s <= most_s; at_s += tick_s) {
-        double y = y_of(at_s, most_s);
+    for (int k = 1; tick_s > 0 && k * tick_s <= most_s; k++) {
+        double y = y_of(k * tick_s, most_s);
         svg_line(page->out, "grid", 0, y, 100, y);
     }
 }
@@ -46,9 +46,9 @@ static void draw_grid(const struct page *page, double most_s)
 static void write_marks(const struct page *page, double most_s)
 {
     double tick_s = svg_tick(most_s, 4);
-    for (double at_s = tick_s; tick_s > 0 && at_s <= most_s; at_s += tick_s)
-        svg_label(page->out, "tick halo", 0.5, y_of(at_s, most_s) - 3, "start", "%s",
-                  page_time(page, at_s));
+    for (int k = 1; tick_s > 0 && k * tick_s <= most_s; k++)
+        svg_label(page->out, "tick halo", 0.5, y_of(k * tick_s, most_s) - 3, "start", "%s",
+                  page_time(page, k * tick_s));
 }
 
 static void draw(const struct page *page, const struct profile *p, const struct steadiness *s)

@@ -21,9 +21,9 @@ static const char *const dark[] = {
 static const char *const rules[] = {
     "*{box-sizing:border-box}",
     "html{-webkit-text-size-adjust:100%}",
-    "body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"
-    "\"Segoe UI\",Roboto,\"Helvetica Neue\",\"DejaVu Sans\",sans-serif;"
-    "font-variant-numeric:tabular-nums;overflow-wrap:anywhere}",
+    "body{margin:0;background:var(--paper);color:var(--ink);overflow-wrap:anywhere}",
+    "body{font:16px/1.55 system-ui,\"Segoe UI\",Roboto,\"DejaVu Sans\",sans-serif}",
+    "body{font-variant-numeric:tabular-nums}",
     "main{max-width:60rem;margin:0 auto;padding:2.5rem 1.25rem 3rem}",
     "h1{font-size:1.9rem;line-height:1.2;margin:0 0 .25rem;letter-spacing:-.01em}",
     "h2{font-size:1.25rem;line-height:1.3;margin:0 0 .5rem;letter-spacing:-.005em}",
@@ -32,13 +32,13 @@ static const char *const rules[] = {
     ".sub{color:var(--soft);margin-bottom:1.5rem}",
     "section{margin:3rem 0 0;padding-top:1.25rem;border-top:1px solid var(--line)}",
     "section.first{border:0;margin:0;padding:0}",
-    ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.75rem;"
-    "margin:1.25rem 0}",
+    ".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.75rem}",
+    ".facts{margin:1.25rem 0}",
     ".facts div{background:var(--panel);border-radius:.5rem;padding:.8rem 1rem}",
     ".facts dt{color:var(--soft);font-size:.85rem}",
     ".facts dd{margin:0;font-size:1.35rem;font-weight:600;line-height:1.25}",
-    ".facts small{display:block;font-size:.85rem;font-weight:400;color:var(--soft);line-height:1.4;"
-    "margin-top:.15rem}",
+    ".facts small{display:block;font-size:.85rem;font-weight:400;color:var(--soft)}",
+    ".facts small{line-height:1.4;margin-top:.15rem}",
     "figure{margin:1rem 0}",
     "figcaption{font-size:.85rem;color:var(--soft);margin-top:.25rem;max-width:44rem}",
     "svg{display:block;overflow:visible;max-width:100%}",
@@ -61,14 +61,14 @@ static const char *const rules[] = {
     ".truth{fill:var(--mark)}.truth-line{stroke:var(--mark);stroke-width:2}",
     "rect.key-closed{fill:var(--closed)}rect.key-mean{fill:var(--backward)}",
     ".curve{fill:none;stroke:var(--backward);stroke-width:2;vector-effect:non-scaling-stroke}",
-    ".curve.c1{stroke:var(--sends)}.curve.c2{stroke:var(--loads)}.curve.c3{stroke:var(--mark)}"
+    ".curve.c1{stroke:var(--sends)}.curve.c2{stroke:var(--loads)}.curve.c3{stroke:var(--mark)}",
     ".curve.c4{stroke:var(--closed)}.curve.c5{stroke:var(--rest)}",
     ".curve.closed{stroke:var(--closed);stroke-dasharray:4 3}",
     ".point{fill:var(--backward)}.point.closed{fill:var(--closed);stroke:none}",
     ".now{fill:var(--paper);stroke:var(--backward);stroke-width:3}",
     ".sample{fill:var(--forward);opacity:.55}.window{fill:var(--panel)}",
     ".half{stroke:var(--sends);stroke-width:2}",
-    ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}"
+    ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}",
     ".h4{fill:var(--h4)}.h5{fill:var(--h5)}.h6{fill:var(--h6)}",
     ".none{fill:url(#blank)}.blank0{fill:var(--panel)}.blank1{fill:var(--line)}",
     "svg text.strong{fill:var(--on-strong);font-size:11px}",
@@ -83,22 +83,23 @@ static const char *const rules[] = {
     "table{border-collapse:collapse;font-size:.9rem;min-width:min(100%,24rem)}",
     "caption{text-align:left;color:var(--soft);font-size:.85rem;padding:0 0 .3rem}",
     "caption span{display:inline-block;max-width:min(44rem,calc(100vw - 2rem))}",
-    "th,td{text-align:left;padding:.3rem 1.1rem .3rem 0;vertical-align:baseline;"
-    "border-bottom:1px solid var(--line);overflow-wrap:normal;white-space:nowrap}",
+    "th,td{text-align:left;padding:.3rem 1.1rem .3rem 0;vertical-align:baseline}",
+    "th,td{border-bottom:1px solid var(--line);overflow-wrap:normal;white-space:nowrap}",
     "th{font-weight:600;color:var(--soft)}",
     "td.name{max-width:22rem;overflow:hidden;text-overflow:ellipsis}",
     ".n{text-align:right}",
     "ul{padding-left:1.2rem;margin:.4rem 0;max-width:44rem}li{margin:.3rem 0}",
     "details{margin:1rem 0}summary{cursor:pointer;color:var(--soft);font-size:.9rem}",
-    "pre{background:var(--panel);border-radius:.5rem;padding:.8rem 1rem;overflow-x:auto;"
-    "font:13px/1.5 ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
-    "overflow-wrap:normal;tab-size:4}",
+    "pre{background:var(--panel);border-radius:.5rem;padding:.8rem 1rem;overflow-x:auto}",
+    "pre{font:13px/1.5 ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace}",
+    "pre{overflow-wrap:normal;tab-size:4}",
     "code{font:.9em ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace}",
     ".verdict{font-weight:600}.warn{color:var(--mark)}",
     "footer{margin-top:3rem;color:var(--soft);font-size:.85rem}",
-    "@media(max-width:36rem){main{padding:1.25rem 1rem 2rem}h1{font-size:1.5rem}"
-    ".facts{grid-template-columns:1fr 1fr;gap:.5rem}.facts div{padding:.6rem .7rem}"
-    ".facts dd{font-size:1.1rem}section{margin-top:2.25rem}.many .cell{display:none}}",
+    "@media(max-width:36rem){main{padding:1.25rem 1rem 2rem}h1{font-size:1.5rem}}",
+    "@media(max-width:36rem){.facts{grid-template-columns:1fr 1fr;gap:.5rem}}",
+    "@media(max-width:36rem){.facts div{padding:.6rem .7rem}.facts dd{font-size:1.1rem}}",
+    "@media(max-width:36rem){section{margin-top:2.25rem}.many .cell{display:none}}",
 };
 
 static void add_all(struct text *out, const char *const *line, size_t n, const char *end)

@@ -6,20 +6,22 @@
 
 static bool is_new(const struct topology *t, size_t pair)
 {
+    const char *own = t->class[pair];
     for (size_t k = 0; k < pair; k++) {
-        if (t->class[k] && strcmp(t->class[k], t -> class[pair]) == 0)
+        if (t->class[k] && strcmp(t->class[k], own) == 0)
             return false;
     }
     return true;
 }
 
 /* "0-1 0-2 1-3", each pair once. */
-static size_t list_pairs(const struct topology *t, const char *class, struct text *list)
+static size_t list_pairs(const struct topology *t, const char *wanted, struct text *list)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++) {
         for (size_t j = i + 1; j < t->n; j++) {
-            if (strcmp(t->class[i * t->n + j], class) == 0)
+            const char *own = t->class[i * t->n + j];
+            if (own && strcmp(own, wanted) == 0)
                 text_format(list, "%s%zu-%zu", n++ ? " " : "", i, j);
         }
     }
