@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "network/both_ways.h"
 #include "network/slowest_link.h"
 #include "plan/batch_profile.h"
 #include "plan/ring_only.h"
@@ -104,6 +103,16 @@ static void take_job(struct what_if *w, const struct job *job)
         w->job.data.sample_bytes = w->base.sample_bytes;
 }
 
+/* How much is left of them depends on the whole ring. */
+static bool has_both_ways(const struct forecast *f)
+{
+    for (size_t h = 0; h < f->n_hops; h++) {
+        if (f->link[h].both_ways_Bps > 0)
+            return true;
+    }
+    return false;
+}
+
 bool what_if_start(struct arena *arena, const struct job *job, const struct profile *profile,
                    const struct network *network, enum forecast_model model, bool counts_vary,
                    struct what_if *what_if, struct error *e)
@@ -115,6 +124,12 @@ bool what_if_start(struct arena *arena, const struct job *job, const struct prof
     take_job(&w, job);
     choose_model(&w, model);
     w.classes = class_links_find(arena, network, job);
+    if (has_both_ways(&w.base)) {
+        error_set(e, ERROR_INPUT, "%s: links with both_ways are forecast by predict only",
+                  job->file ? job->file : "job");
+        error_hint(e, "leave both_ways out to see what other systems come to without it");
+        return false;
+    }
     w.within = ARENA_ARRAY(arena, w.base.n_hops, bool);
     for (size_t h = 0; h < w.base.n_hops; h++)
         w.within[h] = share_host(job, w.base.hop[h]);
@@ -217,14 +232,6 @@ static bool add_run(struct system *s, int run, size_t first, struct error *e)
     return true;
 }
 
-/* What depends on all links of a ring; each device counts as alone on its host. */
-static void settle_links(struct system *s)
-{
-    const char **host = ARENA_ARRAY(&s->arena, s->f.n_devices, const char *);
-    both_ways_share(host, s->f.n_devices, s->f.link);
-    slowest_link_expect(s->f.link, s->f.n_devices);
-}
-
 static void use_ring(struct system *s)
 {
     size_t n = s->f.n_devices;
@@ -246,13 +253,25 @@ static bool ring_by_class(struct system *s, struct error *e)
         first += (size_t)s->job.type[run].count;
     }
     if (s->f.n_devices > 1)
-        settle_links(s);
+        slowest_link_expect(s->f.link, s->f.n_devices);
     return true;
 }
 
 static int type_at(const struct system *s, size_t position)
 {
     return job_device_type(&s->job, job_ring_device(&s->job, position));
+}
+
+/* A link that varies is as much slower in the ring as it was. */
+static void change_settled_link(const struct system *s, int from, int to, struct link *link)
+{
+    const struct link *class = class_link(&s->w->classes, from, to, false);
+    double left = 1, before_Bps = link->bandwidth_Bps;
+    if (link->spread > 0 && class->bandwidth_Bps > 0)
+        left = link->bandwidth_Bps / class->bandwidth_Bps;
+    change_link(s->variant, from, to, link);
+    if (link->bandwidth_Bps != before_Bps)
+        link->bandwidth_Bps *= left;
 }
 
 /* The job's own collective, over links that may be others. */
@@ -267,8 +286,8 @@ static void links_of_job(struct system *s)
     for (size_t h = 0; h < base->n_hops; h++) {
         s->f.link[h] = base->link[h];
         if (!s->w->within[h])
-            change_link(s->variant, type_at(s, base->hop[h].from), type_at(s, base->hop[h].to),
-                        &s->f.link[h]);
+            change_settled_link(s, type_at(s, base->hop[h].from), type_at(s, base->hop[h].to),
+                                &s->f.link[h]);
     }
 }
 
@@ -348,8 +367,11 @@ static bool forecast_system(struct system *s, struct outcome *outcome, struct er
         *outcome = (struct outcome){0};
         return true;
     }
-    forecast_sample_size(&s->job, s->w->profile, &s->f);
-    if (!forecast_storage(&s->job, s->w->profile, &s->f, &s->warnings, e) || !find_links(s, e) ||
+    struct profile *profile = ARENA_ARRAY(&s->arena, (size_t)s->f.n_types, struct profile);
+    for (int t = 0; t < s->f.n_types; t++)
+        profile[t] = s->w->profile[s->type[t]];
+    forecast_sample_size(&s->job, profile, &s->f);
+    if (!forecast_storage(&s->job, profile, &s->f, &s->warnings, e) || !find_links(s, e) ||
         !find_step(s, e) || !forecast_epoch(&s->arena, &s->job, &s->f, &s->warnings, e))
         return false;
     struct outcome o = {.any = true,

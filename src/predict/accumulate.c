@@ -49,6 +49,7 @@ static struct profile put_together(struct arena *arena, const struct profile *p,
     stretch(arena, &made, STAGE_STEP, mean_of(p, STAGE_STEP) + difference_s(&made, p));
     made.stage[STAGE_BACKWARD_UNSYNCED] = samples_times(arena, &p->stage[calls], (n - 1) / n_calls);
     made.micro_batches = n;
+    made.put_together = true;
     if (made.bytes_read > 0)
         made.bytes_read *= ratio;
     return made;

@@ -22,7 +22,8 @@ struct trace {
 
 static void add(struct trace *t, enum path_stage stage, size_t position, double from_s, double to_s)
 {
-    if (to_s > from_s)
+    const double rounding = 1e-12;
+    if (to_s - from_s > rounding * to_s)
         t->path.piece[t->path.n++] = (struct path_piece){stage, position, 0, from_s, to_s};
 }
 

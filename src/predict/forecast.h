@@ -93,6 +93,7 @@ struct forecast {
     struct span epoch_span_s, total_span_s; /* of the means over an epoch, and over all */
     double samples_per_s;                   /* of the whole system; 0 where samples are not known */
     double total_samples;                   /* per epoch; 0 unknown */
+    double used_samples; /* of them in an epoch: less where the last batch is dropped */
     double storage_s; /* that the storage takes to deliver what all devices load for a step; 0: its
                          bandwidth is not given */
     double sample_bytes;        /* the size by which bytes and samples meet; 0 unknown */

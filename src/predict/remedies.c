@@ -39,22 +39,20 @@ static struct remedy without_loading(const struct ft_timeline *timeline,
     return r;
 }
 
-static size_t count_beside(const struct ft_timeline *timeline)
+static size_t count_loading(const struct ft_timeline *timeline)
 {
     size_t n = 0;
     for (size_t t = 0; t < timeline->n_types; t++)
-        n += !timeline->type[t].load_inside && timeline->type[t].load_s > 0;
+        n += timeline->type[t].load_s > 0;
     return n;
 }
 
 /* `type` is the timeline's own copy, which is not as before afterwards. */
-static struct remedy without_loading_beside(const struct ft_timeline *timeline,
-                                            struct ft_timeline_type *type)
+static struct remedy without_any_loading(const struct ft_timeline *timeline,
+                                         struct ft_timeline_type *type)
 {
-    for (size_t t = 0; t < timeline->n_types; t++) {
-        if (!type[t].load_inside)
-            type[t].load_s = 0;
-    }
+    for (size_t t = 0; t < timeline->n_types; t++)
+        type[t].load_s = 0;
     return (struct remedy){.kind = REMEDY_LOADING, .type = -1, .step_s = mean_step(timeline)};
 }
 
@@ -76,8 +74,8 @@ struct remedy *remedies_find(struct arena *arena, const struct ft_timeline *time
         remedy[(*n)++] = without_computing(&changed, type, t, no_time);
     for (int t = 0; t < (int)n_types; t++)
         remedy[(*n)++] = without_loading(&changed, type, t);
-    if (count_beside(timeline) > 1)
-        remedy[(*n)++] = without_loading_beside(&changed, type);
+    if (count_loading(timeline) > 1)
+        remedy[(*n)++] = without_any_loading(&changed, type);
     return remedy;
 }
 

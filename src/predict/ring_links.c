@@ -1,4 +1,6 @@
 /* What must be known about the links of the collective. */
+#include <math.h>
+
 #include "base/units.h"
 #include "predict/parts.h"
 
@@ -38,15 +40,17 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
 }
 
-/* What both_ways and spread leave of a link is known for rings. */
+/* What other links leave of a link is known for rings. */
 static void warn_of_slowed(const struct forecast *f, struct warnings *warnings)
 {
     size_t n = 0;
     for (size_t h = 0; h < f->n_hops; h++)
-        n += f->link[h].both_ways_Bps > 0 || f->link[h].spread > 0;
+        n += f->link[h].both_ways_Bps > 0 || f->link[h].spread > 0 ||
+             (f->collective && f->link[h].together_Bps > 0);
     if (n > 0 && f->collective)
-        warn(warnings, "both_ways and spread of links count in rings only: here each link counts "
-                       "with its whole bandwidth.");
+        warn(warnings,
+             "both_ways, spread and together of links count in rings only: here each link "
+             "counts with its whole bandwidth.");
     else if (n > 0)
         warn(warnings,
              "%zu of the ring's links have both_ways or spread: they count with what is left where "
@@ -54,20 +58,29 @@ static void warn_of_slowed(const struct forecast *f, struct warnings *warnings)
              n);
 }
 
-/* Where a curve begins above what the ring sends, its line goes on below what was measured. */
+static double smallest_message_bytes(const struct forecast *f)
+{
+    const struct ft_timeline *ring = f->timeline.ring;
+    double least = f->payload_bytes;
+    for (size_t b = 0; ring && b < ring->n_buckets; b++)
+        least = fmin(least, ring->bucket_bytes[b]);
+    return least / (double)f->n_devices;
+}
+
+/* Where a curve begins above what is sent, its line goes on below what was measured. */
 static void warn_of_small_messages(const struct forecast *f, struct warnings *warnings)
 {
     const double close = 1.01;
-    double message_bytes = f->payload_bytes / (double)f->n_devices;
+    double message_bytes = smallest_message_bytes(f);
     char first[UNITS_TEXT_SIZE], message[UNITS_TEXT_SIZE];
     for (size_t h = 0; h < f->n_hops; h++) {
         const struct link_curve *curve = f->link[h].curve;
         if (!curve || curve->point[0].bytes <= close * message_bytes)
             continue;
         warn(warnings,
-             "a table of all_reduce_perf begins with messages of %s, and the ring's are %s or "
-             "smaller: what they take is read off the line through the table's first two sizes.",
-             units_format(curve->point[0].bytes, DIMENSION_BYTES, first),
+             "a table of all_reduce_perf begins with messages of %s, and the %s's are down to "
+             "%s: what they take is read off the line through the table's first two sizes.",
+             units_format(curve->point[0].bytes, DIMENSION_BYTES, first), f->collective_name,
              units_format(message_bytes, DIMENSION_BYTES, message));
         return;
     }

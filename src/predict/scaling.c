@@ -150,14 +150,11 @@ static bool scale(struct scaled *s, int64_t times, int64_t divisor, struct scali
     }
     *p = (struct scaling_point){.factor = (double)times / (double)divisor,
                                 .n_devices = s->n_devices};
-    bool less_of_storage =
-        s->f->storage_s > 0 && times < divisor; /* steps know their own cap only */
-    if (s->n_devices > MOST_DEVICES || less_of_storage)
+    if (s->n_devices > MOST_DEVICES)
         return false;
     lay_out(s);
     if (!closed_form(s, p) || (s->f->model == MODEL_TIMELINE && !timeline(s, p)))
         return false;
-    p->step_s = fmax(p->step_s, p->factor * s->f->storage_s);
     if (times == divisor)
         p->step_s = s->f->step_s;
     set_epoch(s, p);
@@ -169,6 +166,12 @@ static const char *lacks(const struct job *job, const struct forecast *f)
 {
     if (f->collective)
         return "the job's collective is not the ring";
+    if (f->storage_s > 0)
+        return "all devices share a storage, of which others would have another part";
+    for (size_t i = 0; i < f->n_devices; i++) {
+        if (f->link[i].both_ways_Bps > 0 || f->link[i].spread > 0)
+            return "what its links carry depends on how many there are";
+    }
     for (int t = 0; t < job->n_types && !job->ring; t++) {
         if (job->type[t].count < 2)
             return "a type has one device only, so that no link between two of them is known";

@@ -20,6 +20,8 @@ static const char *why_not(const struct profile *profile, const struct type_fore
     const struct samples *step = &profile->stage[STAGE_STEP];
     if (profile->assumed)
         return "assumed, not measured";
+    if (profile->put_together)
+        return "put together of other micro-batches";
     if (type->ring_devices < 2)
         return "one device: no ring";
     if (!step->known || !isfinite(step->stats.mean) || step->stats.mean < SHORTEST_S)

@@ -100,7 +100,9 @@ static bool check_batch(const struct job *job, int type, const struct profile *p
     if (profile_why_unknown(profile, "batch"))
         error_hint(e, "import it again with --batch");
     else
-        error_hint(e, "measure the type with the job's batch: `foretrain measure`");
+        error_hint(e,
+                   "measure the type with the job's batch (`foretrain measure`), or give profiles "
+                   "of two other batches");
     return false;
 }
 

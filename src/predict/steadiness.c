@@ -19,9 +19,9 @@ struct steadiness steadiness_of(struct arena *arena, const struct profile *profi
     enum { FEWEST = 4 };
     const double little = 0.05;
     const struct samples *step = &profile->stage[STAGE_STEP];
-    size_t n_devices = (size_t)profile->n_devices;
+    size_t n_devices = (size_t)profile_sampled(profile);
     size_t n = step->value ? step->stats.n / n_devices : 0, half = n / 2;
-    if (n < FEWEST || step->stats.n % n_devices != 0)
+    if (n < FEWEST || step->stats.n % n_devices != 0 || !(step->stats.max > 0))
         return (struct steadiness){0};
     struct steadiness s = {.known = true, .n = n, .step_s = ARENA_ARRAY(arena, n, double)};
     mean_over_devices(step, n_devices, n, s.step_s);

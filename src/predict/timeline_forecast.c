@@ -241,12 +241,15 @@ static void fit_types(struct whole *w, const struct network *network, struct for
     }
 }
 
+/* By loaders beside the steps; where there are none it does not matter. */
 static double fewest_prefetched(const struct whole *w)
 {
     double fewest = INFINITY;
-    for (int t = 0; t < w->job->n_types; t++)
-        fewest = fmin(fewest, w->steps[t].n_prefetched);
-    return fewest;
+    for (int t = 0; t < w->job->n_types; t++) {
+        if (!w->steps[t].mean.load_inside)
+            fewest = fmin(fewest, w->steps[t].n_prefetched);
+    }
+    return isfinite(fewest) ? fewest : 1;
 }
 
 static size_t steps_to_draw(const struct whole *w)

@@ -116,7 +116,7 @@ static void set_throughput(const struct ft_share *share, int n_types, struct for
     for (int t = 0; t < n_types; t++) {
         double own = share[t].data > 0 ? share[t].data : share[t].batch;
         f->type[t].samples_per_s =
-            f->epoch_known ? f->total_samples * own / all / f->epoch_s : share[t].batch / f->step_s;
+            f->epoch_known ? f->used_samples * own / all / f->epoch_s : share[t].batch / f->step_s;
         f->samples_per_s += share[t].n_devices * f->type[t].samples_per_s;
     }
 }
@@ -143,10 +143,13 @@ static struct span later(struct span span, double seconds)
 }
 
 /* Samples that do not fill a step are left out where the job says so. */
-static bool drop_last(const struct job *job, struct ft_epoch_forecast *epoch, struct error *e)
+static bool drop_last(const struct job *job, struct forecast *f, struct error *e)
 {
+    struct ft_epoch_forecast *epoch = &f->epoch;
+    f->used_samples = f->total_samples;
     if (!job->training.drops_last || epoch->last_share == 1)
         return true;
+    f->used_samples *= (epoch->iterations - 1) / (epoch->iterations - 1 + epoch->last_share);
     epoch->iterations--;
     epoch->last_share = 1;
     if (epoch->iterations > 0)
@@ -166,7 +169,7 @@ static bool time_epoch(const struct job *job, const struct ft_share *share, stru
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;
     }
-    if (!drop_last(job, &f->epoch, e))
+    if (!drop_last(job, f, e))
         return false;
     f->epoch_known = true;
     f->epochs = job->training.epochs;

@@ -204,7 +204,8 @@ static void compare_whole(const struct forecast *forecast, struct validation *v)
     v->iterations = forecast->epoch.iterations;
     v->extrapolated = v->n_counted < v->iterations;
     set_forecast(&v->epoch, forecast->epoch_s);
-    set_measured(&v->epoch, v->step.measured * v->iterations);
+    set_measured(&v->epoch, v->step.measured * v->iterations + forecast->evaluation_s +
+                                forecast->checkpoint_s);
     set_forecast(&v->total, forecast->total_s);
     set_measured(&v->total, v->epoch.measured * forecast->epochs);
     validation_compare(&v->epoch);

@@ -109,6 +109,7 @@ struct profile {
     size_t n_left_out;    /* iterations in the window left out, at the edges of passes */
     double batch;         /* samples a device takes per micro-batch; 0: unknown */
     double micro_batches; /* per step: 1 without accumulation */
+    bool put_together;    /* of steps of another number of micro-batches */
     int loader_workers;   /* 0: loading is inside the step; -1: no loader was seen */
     struct samples stage[N_STAGES];
     double bytes_sent;      /* D: per device and step; 0 for a sub-system of one */

@@ -118,8 +118,16 @@ static bool read_sample_values(struct arena *arena, const struct node *node,
     return true;
 }
 
-/* The mean as given, so that what was written comes back; from the samples where it is not given.
- */
+/* What is given as it is, so that what was written comes back; all else from the samples. */
+static struct stats given_or_found(const struct node *node, struct stats given, struct stats found)
+{
+    found.mean = node_member(node, "mean").json ? given.mean : found.mean;
+    found.sd = node_member(node, "sd").json ? given.sd : found.sd;
+    found.min = node_member(node, "min").json ? given.min : found.min;
+    found.max = node_member(node, "max").json ? given.max : found.max;
+    return found;
+}
+
 static bool read_samples(struct arena *arena, const struct node *node, struct samples *samples,
                          struct error *e)
 {
@@ -132,9 +140,7 @@ static bool read_samples(struct arena *arena, const struct node *node, struct sa
     if (mean.json || !values.json) {
         if (!read_stats(arena, node, &said, e))
             return false;
-        if (values.json)
-            said.n = read.stats.n;
-        read.stats = said;
+        read.stats = values.json ? given_or_found(node, said, read.stats) : said;
     }
     *samples = read;
     return true;

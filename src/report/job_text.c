@@ -77,8 +77,10 @@ void report_job_text(const struct job *job, struct text *out)
     struct arena scratch = {0};
     char count[UNITS_TEXT_SIZE];
     text_wrap(out, "",
-              arena_format(&scratch, "%s: %s devices in a ring%s", job->name ? job->name : "job",
+              arena_format(&scratch, "%s: %s devices, all-reduce by %s%s",
+                           job->name ? job->name : "job",
                            units_format_count((double)job->n_devices, count),
+                           ft_collective_name(job->training.collective),
                            job->ring ? ", in an order of its own" : ", as listed"));
     text_wrap(out, "Model:       ", model_text(&scratch, &job->model));
     text_wrap(out, "Data:        ", data_text(&scratch, &job->data));

@@ -19,7 +19,7 @@ static void draw_samples(const struct page *page, const struct profile *p,
                          const struct steadiness *s, double most_s)
 {
     const double *value = p->stage[STAGE_STEP].value;
-    for (int d = 0; d < p->n_devices; d++) {
+    for (int d = 0; d < profile_sampled(p); d++) {
         for (size_t k = 0; k < s->n; k++)
             svg_dot(page->out, "sample", x_of(k, s->n), y_of(value[(size_t)d * s->n + k], most_s),
                     2.5, NULL);
@@ -82,7 +82,7 @@ static void say(const struct page *page, const struct profile *p, const struct s
     html_format(page->out,
                 " %zu iterations of the window %d to %d on %d device%s, %s a step; the second half "
                 "took %+.1f %% against the first (twice the standard error: %.1f %%)",
-                s->n, p->first, p->last, p->n_devices, p->n_devices > 1 ? "s" : "",
+                s->n, p->first, p->last, profile_sampled(p), profile_sampled(p) > 1 ? "s" : "",
                 page_time(page, s->mean_s), 100 * s->change, 100 * s->noise);
     if (p->n_left_out)
         html_format(page->out, "; %zu at the edges of passes were left out", p->n_left_out);

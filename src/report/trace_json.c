@@ -165,7 +165,7 @@ static void name_measured(struct tracing *t, const struct measured *m, size_t de
 static void add_measured(struct tracing *t, int type)
 {
     const struct profile *p = &t->run->profile[type];
-    size_t n_devices = (size_t)p->n_devices;
+    size_t n_devices = (size_t)profile_sampled(p);
     const struct samples *forward = &p->stage[STAGE_FORWARD];
     struct measured m = {p, MEASURED + (size_t)type,
                          forward->value ? forward->stats.n / n_devices : 1};
