@@ -202,14 +202,32 @@ static bool show(struct validate *v, struct error *e)
     return ok;
 }
 
+/* The script accumulates as it does; a forecast of something else is not what it is the truth of.
+ */
+static bool check_micro_batches(const struct job *job, struct error *e)
+{
+    for (int t = 0; t < job->n_types; t++) {
+        const struct job_device_type *type = &job->type[t];
+        if (!type->micro_batches)
+            continue;
+        error_at(e, &type->place,
+                 "micro_batches of device type '%s' is for forecasts: validate "
+                 "trains the script as it is",
+                 type->name);
+        error_hint(e, "leave it out");
+        return false;
+    }
+    return true;
+}
+
 static bool validate(struct validate *v, struct error *e)
 {
     struct workspace *w = v->w;
     v->folder = workspace_path(w, "validate");
-    if (!job_system_make(&w->arena, &w->job, &v->system, e) || !make_whole_job(v, e) ||
-        !measure_parts(v, e) || !measure_smaller_network(v, e) || !read_profiles(v, e) ||
-        !forecast_both(v, e) || !make_whole_job(v, e) || !write_forecast(v, e) ||
-        !run_system(v, e) || !show(v, e))
+    if (!check_micro_batches(&w->job, e) || !job_system_make(&w->arena, &w->job, &v->system, e) ||
+        !make_whole_job(v, e) || !measure_parts(v, e) || !measure_smaller_network(v, e) ||
+        !read_profiles(v, e) || !forecast_both(v, e) || !make_whole_job(v, e) ||
+        !write_forecast(v, e) || !run_system(v, e) || !show(v, e))
         return false;
     progress_say(&w->progress, "Kept in %s", v->folder);
     return true;
