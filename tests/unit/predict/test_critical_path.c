@@ -190,12 +190,13 @@ static void remedies_say_what_would_remain(void **state)
     arena_free(&arena);
 }
 
-/* Both types wait for one storage: 5 s. Without one type's loading the other still waits. */
+/* Both types wait for one storage, one of them inside its step. Without one type's loading the
+ * other still waits. */
 static void what_several_types_wait_for_is_left_out_of_all(void **state)
 {
     (void)state;
     const struct ft_timeline_type type[] = {
-        {5, false, 1, 2, NULL, 0, 0, INFINITY, INFINITY},
+        {5, true, 1, 2, NULL, 0, 0, INFINITY, INFINITY},
         {5, false, 1, 3, NULL, 0, 0, INFINITY, INFINITY},
     };
     const struct ft_link link[] = {{1e6, 0}, {1e6, 0}};

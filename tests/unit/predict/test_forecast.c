@@ -414,6 +414,7 @@ static void the_last_batch_is_kept_or_dropped(void **state)
     cluster_forecast(&c);
     assert_near(c.forecast.epoch.iterations, 10);
     assert_near(c.forecast.epoch.last_share, 1);
+    assert_near(c.forecast.samples_per_s, 96 / 5.22);
     cluster_free(&c);
     start(&c, "data: {samples: 95}\ntraining: {last_batch: drop}\n" TYPES LINKS);
     assert_false(cluster_try(&c));

@@ -117,6 +117,15 @@ static void computes_the_mean_from_samples_where_it_is_not_given(void **state)
     assert_true(forward->value[2] == 6);
 }
 
+/* A given mean says nothing of how the samples spread. */
+static void computes_the_spread_from_samples_where_it_is_not_given(void **state)
+{
+    struct fixture *f = *state;
+    assert_read(f, edited(f, "{\"mean\": 0.031}", "{\"mean\": 3, \"samples\": [1, 2, 6]}"));
+    const struct stats *forward = &f->profile.stage[STAGE_FORWARD].stats;
+    assert_true(forward->min == 1 && forward->max == 6 && forward->sd > 2);
+}
+
 static void lets_what_is_unknown_be_missing(void **state)
 {
     struct fixture *f = *state;
@@ -427,6 +436,7 @@ int main(void)
         TEST(counts_all_devices_as_sampled_unless_it_says_otherwise),
         TEST(reads_a_file_with_a_byte_order_mark),
         TEST(computes_the_mean_from_samples_where_it_is_not_given),
+        TEST(computes_the_spread_from_samples_where_it_is_not_given),
         TEST(leaves_keys_unlike_any_other_to_later_versions),
         TEST(names_the_key_that_was_meant),
         TEST(refuses_a_profile_of_another_version),
