@@ -88,13 +88,30 @@ bool trace_identify(const struct trace *t, const struct trace_options *options,
     return false;
 }
 
-/* A date where times count from 1970, and not from some start; torch 1.7 and 1.13 of Debian do. */
-static const char *date_of(struct arena *arena, const struct trace *t)
+/* False where times count from some start, and not from 1970; in torch 1.7 and 1.13 of Debian they
+ * do. */
+static bool since_1970(const struct trace *t, int64_t at_ns, int64_t *since_ns)
 {
     const int64_t year_2015_s = 1420070400;
-    int64_t end_ns = t->steps.step[t->steps.n - 1].end_ns, at_ns = 0;
-    if (__builtin_add_overflow(end_ns, t->collected.ending.header.base_time_ns, &at_ns) ||
-        at_ns / 1000000000 < year_2015_s)
+    return !__builtin_add_overflow(at_ns, t->collected.ending.header.base_time_ns, since_ns) &&
+           *since_ns / 1000000000 >= year_2015_s;
+}
+
+const struct trace_window *trace_when(struct arena *arena, const struct trace *t)
+{
+    struct trace_window *when = ARENA_ARRAY(arena, t->steps.n, struct trace_window);
+    for (size_t s = 0; s < t->steps.n; s++) {
+        if (!since_1970(t, t->steps.step[s].start_ns, &when[s].start_ns) ||
+            !since_1970(t, t->steps.step[s].end_ns, &when[s].end_ns))
+            return NULL;
+    }
+    return when;
+}
+
+static const char *date_of(struct arena *arena, const struct trace *t)
+{
+    int64_t at_ns = 0;
+    if (!since_1970(t, t->steps.step[t->steps.n - 1].end_ns, &at_ns))
         return NULL;
     time_t at = (time_t)(at_ns / 1000000000);
     struct tm parts;

@@ -405,6 +405,7 @@ static bool understand(struct arena *arena, const struct trace_options *options,
         !make_record(&reading, e))
         return false;
     rank->backend = rank->record.backend;
+    rank->when = trace_when(arena, trace);
     return true;
 }
 

@@ -12,6 +12,7 @@ struct trace_rank {
     bool has_collectives; /* other devices take part */
     const char *backend;  /* or NULL */
     struct record record; /* its iterations are numbered as the trace numbers its steps */
+    const struct trace_window *when; /* [record.n_iterations] since 1970; NULL: not known */
 };
 
 /*

@@ -122,6 +122,41 @@ static bool fail_nothing_common(const struct trace_rank *rank, size_t n, size_t 
     return false;
 }
 
+/* From the begin of the first common step to the end of the last. */
+static struct trace_window when_of(const struct trace_rank *rank, const int *common,
+                                   size_t n_common)
+{
+    struct trace_window when = TRACE_NO_WINDOW;
+    for (size_t k = 0; k < n_common; k++) {
+        const struct trace_window *step =
+            &rank->when[find_step(rank, common[k]) - rank->record.iteration];
+        trace_window_add(&when, step->start_ns, step->end_ns);
+    }
+    return when;
+}
+
+/* Steps of one number are of one moment, but for the difference of two hosts' clocks. */
+static bool check_moments(const struct trace_rank *rank, size_t n, const int *common,
+                          size_t n_common, struct error *e)
+{
+    const double clocks_s = 5;
+    for (size_t r = 1; r < n; r++) {
+        if (!rank[0].when || !rank[r].when)
+            continue;
+        struct trace_window a = when_of(&rank[0], common, n_common),
+                            b = when_of(&rank[r], common, n_common);
+        int64_t apart_ns = b.start_ns > a.end_ns ? b.start_ns - a.end_ns : a.start_ns - b.end_ns;
+        if ((double)apart_ns / 1e9 <= clocks_s)
+            continue;
+        error_set(e, ERROR_INPUT,
+                  "%s and %s are not of one training: between their steps of the same numbers lie "
+                  "%.0f s",
+                  rank[0].file, rank[r].file, (double)apart_ns / 1e9);
+        return false;
+    }
+    return true;
+}
+
 bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, struct error *e)
 {
     size_t most = rank[0].record.n_iterations, n_common = 0, n_counting = 0;
@@ -135,6 +170,8 @@ bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, s
     }
     if (n_counting == 0)
         return fail_nothing_common(rank, n, n_common, e);
+    if (!check_moments(rank, n, common, n_common, e))
+        return false;
     for (size_t r = 0; r < n; r++) {
         struct record *record = &rank[r].record;
         struct record_iteration *kept = ARENA_ARRAY(arena, n_common, struct record_iteration);

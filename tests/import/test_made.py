@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+"""What traces made by hand become, and why they are refused: one test for each thing that once went wrong in silence."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from made import Trace
+from samples import run
+
+YEAR_2024_US = 1704067200 * 1000000
+
+
+class Made(unittest.TestCase):
+    """Traces in a folder of their own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def profile(self, *words):
+        done = run("import", *words, "--device", "x", "--batch", "8", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def refused(self, message, *words):
+        done = run("import", *words, "--device", "x", "--batch", "8")
+        self.assertEqual(done.returncode, 3, done.stderr or done.stdout)
+        for part in (message,) if isinstance(message, str) else message:
+            self.assertIn(part, done.stderr)
+
+
+class Ranks(Made):
+    """Files that do or do not belong together."""
+
+    def pair(self, second_at):
+        first = Trace(0).steps(at=YEAR_2024_US).write(self.path("a.json"))
+        return first, Trace(1).steps(at=second_at).write(self.path("b.json"))
+
+    def test_ranks_of_different_jobs_are_refused(self):
+        self.refused(("a.json", "b.json", "not of one training", "80 s"), *self.pair(YEAR_2024_US + 80 * 1000000))
+
+    def test_clocks_of_hosts_may_differ_a_little(self):
+        self.assertEqual(self.profile(*self.pair(YEAR_2024_US + 4 * 1000000))["subsystem"]["n"], 2)
+
+    def test_times_that_count_from_some_start_are_not_compared(self):
+        first = Trace(0).steps(at=1000000).write(self.path("a.json"))
+        second = Trace(1).steps(at=900000000).write(self.path("b.json"))
+        self.assertEqual(self.profile(first, second)["subsystem"]["n"], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
