@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "trace/trace_cut.h"
 #include "trace/trace_identity.h"
 #include "trace/trace_judge.h"
 #include "trace/trace_operators.h"
@@ -199,7 +200,8 @@ static void judge(struct reading *r)
     size_t n = r->record->n_iterations;
     bool runs_known = any_ran(r->trace) && !r->options->no_comm;
     r->verdict = ARENA_ARRAY(r->arena, n, enum trace_verdict);
-    trace_judge(r->record->iteration, n, runs_known, r->verdict);
+    trace_judge(r->record->iteration, n, trace_cut_whole(r->arena, r->trace), runs_known,
+                r->verdict);
     for (size_t s = 0; s < n; s++)
         r->record->iteration[s].counted = r->verdict[s] == STEP_COUNTS;
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {

@@ -54,5 +54,24 @@ class Ranks(Made):
         self.assertEqual(self.profile(first, second)["subsystem"]["n"], 2)
 
 
+class CutOff(Made):
+    """Traces without their end, with --partial."""
+
+    KERNELS = 6  # of a step
+
+    def cut(self, n_kernels, *options):
+        return [Trace().steps().write_cut(self.path("rank0.json"), n_kernels), "--partial", *options]
+
+    def test_steps_that_lack_kernels_do_not_count(self):
+        for lacking in range(1, self.KERNELS):
+            profile = self.profile(*self.cut(4 * self.KERNELS - lacking))
+            self.assertEqual(profile["stages"]["step_s"]["samples"], [0.01, 0.01])
+            self.assertEqual(profile["stages"]["optimizer_s"]["samples"], [0.0004, 0.0004])
+            self.assertTrue(any("4 of 6 steps left out" in note for note in profile["notes"]), profile["notes"])
+
+    def test_without_two_whole_steps_there_is_no_profile(self):
+        self.refused("where the trace is cut off", *self.cut(self.KERNELS + 3))
+
+
 if __name__ == "__main__":
     unittest.main()
