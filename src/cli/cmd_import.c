@@ -154,6 +154,7 @@ static bool run(const struct options *options, struct error *e)
     struct profile profile;
     bool ok = read_options(&arena, options, &import, e);
     import.progress = show_progress;
+    import.warn = console_warn;
     ok = ok && profile_from_traces(&arena, (const char *const *)options->args,
                                    (size_t)options->n_args, &import, &profile, e);
     console_finish();

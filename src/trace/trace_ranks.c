@@ -37,14 +37,15 @@ static bool check_pair(const struct trace_rank *a, const struct trace_rank *b, s
 }
 
 /* As some trace says; else by the ranks that there are. */
-static int world_of(const struct trace_rank *rank, size_t n)
+static int world_of(const struct trace_rank *rank, size_t n, bool *guessed)
 {
     int said = 0, highest = 0;
     for (size_t r = 0; r < n; r++) {
         said = rank[r].world_size > said ? rank[r].world_size : said;
         highest = rank[r].rank > highest ? rank[r].rank : highest;
     }
-    return said > 0 || n < 2 ? said : highest + 1;
+    *guessed = said == 0 && n > 1;
+    return *guessed ? highest + 1 : said;
 }
 
 static bool check_world(const struct trace_rank *rank, size_t n, int world, struct error *e)
@@ -64,7 +65,7 @@ static bool check_world(const struct trace_rank *rank, size_t n, int world, stru
     return true;
 }
 
-bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e)
+bool trace_ranks_check(struct trace_rank *rank, size_t n, bool *guessed, struct error *e)
 {
     for (size_t b = 1; b < n; b++) {
         for (size_t a = 0; a < b; a++) {
@@ -72,7 +73,7 @@ bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e)
                 return false;
         }
     }
-    int world = world_of(rank, n);
+    int world = world_of(rank, n, guessed);
     if (!check_world(rank, n, world, e))
         return false;
     for (size_t r = 0; r < n; r++) {

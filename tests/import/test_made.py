@@ -53,6 +53,16 @@ class Ranks(Made):
         second = Trace(1).steps(at=900000000).write(self.path("b.json"))
         self.assertEqual(self.profile(first, second)["subsystem"]["n"], 2)
 
+    def test_a_world_taken_from_the_ranks_is_said(self):
+        names = [Trace(rank, backend="gloo", device=False, identity=False).steps(library="gloo", size=0).write(
+            self.path(f"rank{rank}.json")) for rank in (0, 2)]
+        said = "world size taken as 3, the highest rank given plus one: --world-size says otherwise"
+        done = run("import", *names, "--device", "x", "--batch", "8", "--json")
+        self.assertIn(f"warning: {said}", done.stderr)
+        self.assertIn(said, json.loads(done.stdout)["notes"])
+        done = run("import", *names, "--device", "x", "--batch", "8", "--world-size", "4")
+        self.assertNotIn("world size taken", done.stdout + done.stderr)
+
 
 class CutOff(Made):
     """Traces without their end, with --partial."""
