@@ -198,9 +198,8 @@ static const char *step_numbers(const struct reading *r, enum trace_verdict verd
 static void judge(struct reading *r)
 {
     size_t n = r->record->n_iterations;
-    bool runs_known = any_ran(r->trace) && !r->options->no_comm;
     r->verdict = ARENA_ARRAY(r->arena, n, enum trace_verdict);
-    trace_judge(r->record->iteration, n, trace_cut_whole(r->arena, r->trace), runs_known,
+    trace_judge(r->record->iteration, n, trace_cut_whole(r->arena, r->trace), any_ran(r->trace),
                 r->verdict);
     for (size_t s = 0; s < n; s++)
         r->record->iteration[s].counted = r->verdict[s] == STEP_COUNTS;
@@ -271,7 +270,8 @@ static void mark_unknown_stages(struct reading *r)
                                : "the trace has no Optimizer.step marks");
     if (r->options->batch <= 0)
         mark_unknown(r, "batch", "no trace holds it: give it with --batch");
-    if (r->record->n_iterations && !any_ran(r->trace) && shared_calls(r->trace) > 0)
+    bool is_missing = r->options->no_comm ? r->trace->calls.n > 0 : shared_calls(r->trace) > 0;
+    if (r->record->n_iterations && !any_ran(r->trace) && is_missing)
         mark_unknown(r, "done_s", "communication time is not in the trace (--no-comm)");
 }
 

@@ -64,6 +64,19 @@ class Ranks(Made):
         self.assertNotIn("world size taken", done.stdout + done.stderr)
 
 
+class Options(Made):
+    """What is asked for, and what contradicts the trace."""
+
+    def test_no_comm_leaves_communications_time_out_of_all(self):
+        path = Trace().steps().write(self.path("rank0.json"))
+        with_it, without = self.profile(path), self.profile(path, "--no-comm")
+        self.assertIn("done_s", without["unknown"])
+        for bucket in without["buckets"]:
+            self.assertFalse({"done_s", "span_s", "transfer_s"} & {key for key in bucket if bucket[key]})
+        self.assertGreater(with_it["stages"]["backward_s"]["mean"], with_it["stages"]["backward_compute_s"]["mean"])
+        self.assertEqual(without["stages"]["backward_s"]["mean"], without["stages"]["backward_compute_s"]["mean"])
+
+
 class CutOff(Made):
     """Traces without their end, with --partial."""
 
