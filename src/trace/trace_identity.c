@@ -60,6 +60,29 @@ static int find_world(const struct trace *t, const struct trace_options *options
     return said > 0 ? said : t->calls.largest_group > 0 ? t->calls.largest_group : 0;
 }
 
+static bool contradicts(const struct trace *t, const char *option, int given, const char *what,
+                        int found, struct error *e)
+{
+    error_set(e, ERROR_INPUT, "%s: --%s says %d, but its %s is %d", t->file, option, given, what,
+              found);
+    return false;
+}
+
+static bool check_given(const struct trace *t, const struct trace_options *options, struct error *e)
+{
+    const struct trace_header *header = &t->collected.ending.header;
+    int rank = given_rank(options, t->file), world = options->world_size;
+    if (rank >= 0 && header->rank >= 0 && rank != header->rank)
+        return contradicts(t, "rank", rank, "distributedInfo.rank", header->rank, e);
+    if (world > 0 && header->world_size > 0 && world != header->world_size)
+        return contradicts(t, "world-size", world, "distributedInfo.world_size", header->world_size,
+                           e);
+    if (world > 0 && t->calls.largest_group > world)
+        return contradicts(t, "world-size", world, "largest process group", t->calls.largest_group,
+                           e);
+    return true;
+}
+
 static bool takes_part(const struct trace *t)
 {
     for (size_t i = 0; i < t->calls.n; i++) {
@@ -72,12 +95,13 @@ static bool takes_part(const struct trace *t)
 bool trace_identify(const struct trace *t, const struct trace_options *options,
                     struct trace_rank *rank, struct error *e)
 {
+    if (!check_given(t, options, e))
+        return false;
     rank->file = t->file;
     rank->rank = find_rank(t, options);
     rank->has_collectives = takes_part(t);
-    rank->world_size = rank->has_collectives || t->collected.ending.header.world_size > 0
-                           ? find_world(t, options)
-                           : 1;
+    int world = find_world(t, options);
+    rank->world_size = world > 0 || rank->has_collectives ? world : 1;
     if (rank->rank >= 0 || !rank->has_collectives)
         return true;
     error_set(e, ERROR_INPUT,

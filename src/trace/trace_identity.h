@@ -9,7 +9,8 @@ int trace_rank_of_name(const char *file);
 
 /*
  * Fills in rank and world: as given, else distributedInfo, else the file's name; and the world's
- * size also by the largest process group. Fails where collectives are there, but no rank is.
+ * size also by the largest process group. Fails where collectives are there, but no rank is, and
+ * where what is given contradicts the trace.
  */
 bool trace_identify(const struct trace *trace, const struct trace_options *options,
                     struct trace_rank *rank, struct error *e);

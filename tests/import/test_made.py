@@ -76,6 +76,28 @@ class Options(Made):
         self.assertGreater(with_it["stages"]["backward_s"]["mean"], with_it["stages"]["backward_compute_s"]["mean"])
         self.assertEqual(without["stages"]["backward_s"]["mean"], without["stages"]["backward_compute_s"]["mean"])
 
+    def test_what_contradicts_the_trace_is_refused(self):
+        path = Trace().steps().write(self.path("rank0.json"))
+        self.refused("--world-size says 8, but its distributedInfo.world_size is 2", path, "--world-size", "8")
+        self.refused("--rank says 1, but its distributedInfo.rank is 0", path, "--rank", f"{path}=1")
+        silent = Trace(identity=False).steps(size=4).write(self.path("rank2.json"))
+        self.refused("--world-size says 2, but its largest process group is 4", silent, "--world-size", "2")
+        self.profile(path, "--world-size", "2", "--rank", f"{path}=0")
+
+    def test_one_file_has_one_rank(self):
+        path = Trace(identity=False).steps().write(self.path("a.json"))
+        done = run("import", path, "--device", "x", "--rank", f"{path}=0", "--rank", f"{path}=1")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"--rank gives {path} two ranks: 0 and 1", done.stderr)
+
+    def test_gradients_bytes_need_gradients(self):
+        path = Trace(world=1).steps(buckets=()).write(self.path("a.json"))
+        self.refused(("--grad-bytes is given, but", "a.json all-reduces no gradients"), path, "--grad-bytes", "5 MB")
+
+    def test_the_world_of_traces_without_collectives_can_be_said(self):
+        names = [Trace(identity=False).steps(buckets=()).write(self.path(f"rank{rank}.json")) for rank in range(2)]
+        self.assertEqual(self.profile(*names, "--world-size", "2")["subsystem"]["n"], 2)
+
 
 class CutOff(Made):
     """Traces without their end, with --partial."""
