@@ -334,6 +334,9 @@ static void note_rest(struct reading *r)
     const struct trace_ending *ending = &t->collected.ending;
     if (strcmp(t->steps.cut_by, "ProfilerStep") != 0)
         note(r, "it has no ProfilerStep marks; its steps are cut at %s", t->steps.cut_by);
+    if (t->steps.n_overlapping > 0)
+        note(r, "%zu step mark%s passed over: each begins before the one before it ends",
+             t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
     if (t->calls.n_homeless > 0)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);

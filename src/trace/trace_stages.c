@@ -173,7 +173,8 @@ static int64_t begin_on_device(const struct trace_step *step)
 static bool is_followed(const struct trace_steps *steps, size_t s)
 {
     const struct trace_step *step = &steps->step[s], *next = step + 1;
-    if (s + 1 == steps->n || next->start_ns - step->end_ns > step->end_ns - step->start_ns)
+    if (s + 1 == steps->n || next->number != step->number + 1 ||
+        next->start_ns - step->end_ns > step->end_ns - step->start_ns)
         return false;
     return !trace_window_is_empty(step->work) && !trace_window_is_empty(next->work) &&
            begin_on_device(next) > begin_on_device(step);

@@ -61,12 +61,24 @@ static bool is_mark(const struct happening *h, enum trace_kind kind)
     return h->mark && h->mark->kind == kind;
 }
 
+/* Rounded times overlap a little: the later step then begins where the earlier one ends. */
+static bool overlaps_much(const struct trace_step *last, int64_t start_ns, int64_t end_ns)
+{
+    const int64_t part = 100;
+    return last && start_ns < last->end_ns && last->end_ns - start_ns >= (end_ns - start_ns) / part;
+}
+
 static void add_step(struct trace_steps *steps, int number, uint32_t track, int64_t start_ns,
                      int64_t end_ns)
 {
     struct trace_step *last = steps->n ? &steps->step[steps->n - 1] : NULL;
-    if (end_ns <= start_ns || (last && start_ns < last->end_ns))
+    if (end_ns <= start_ns)
         return;
+    if (overlaps_much(last, start_ns, end_ns)) {
+        steps->n_overlapping += number != last->number;
+        return;
+    }
+    start_ns = last && start_ns < last->end_ns ? last->end_ns : start_ns;
     steps->step[steps->n++] = (struct trace_step){.number = number,
                                                   .track = track,
                                                   .start_ns = start_ns,

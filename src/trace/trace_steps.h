@@ -57,7 +57,8 @@ struct trace_step {
 struct trace_steps {
     struct trace_step *step; /* [n], one after the other in time */
     size_t n;
-    const char *cut_by; /* the words of the marks: "ProfilerStep" */
+    const char *cut_by;   /* the words of the marks: "ProfilerStep" */
+    size_t n_overlapping; /* marks that are passed over, as they overlap the one before */
 };
 
 /* Fails, naming `file`, where nothing tells where a step begins. */

@@ -99,6 +99,28 @@ class Options(Made):
         self.assertEqual(self.profile(*names, "--world-size", "2")["subsystem"]["n"], 2)
 
 
+class Steps(Made):
+    """Marks of steps that are not as they should be."""
+
+    def longer(self, more_us):
+        trace = Trace().steps()
+        for event in trace.events:
+            if event["name"].startswith("ProfilerStep"):
+                event["dur"] += more_us
+        return self.profile(trace.write(self.path("rank0.json")))
+
+    def test_marks_that_overlap_a_little_are_all_steps(self):
+        for more_us in (0.25, 1, 90):
+            profile = self.longer(more_us)
+            self.assertEqual(profile["stages"]["step_s"]["n"], 6)
+            self.assertFalse(any("passed over" in note for note in profile["notes"]))
+
+    def test_marks_that_overlap_much_are_passed_over_with_a_note(self):
+        profile = self.longer(1000)
+        self.assertEqual(profile["stages"]["step_s"]["samples"], [0.0112] * 3)
+        self.assertTrue(any("3 step marks are passed over" in note for note in profile["notes"]), profile["notes"])
+
+
 class CutOff(Made):
     """Traces without their end, with --partial."""
 
