@@ -1,5 +1,6 @@
 #include "trace/trace_rank.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ static const char *step_numbers(const struct reading *r, enum trace_verdict verd
     size_t n = 0, all = count_verdict(r, verdict);
     for (size_t s = 0; s < r->record->n_iterations && n < SHOWN; s++) {
         if (r->verdict[s] == verdict)
-            text = arena_format(r->arena, "%s%s%d", text, n++ ? ", " : "",
+            text = arena_format(r->arena, "%s%s%" PRId64, text, n++ ? ", " : "",
                                 r->trace->steps.step[s].number);
     }
     return all > n ? arena_format(r->arena, "%s and %zu more", text, all - n) : text;
@@ -334,6 +335,9 @@ static void note_rest(struct reading *r)
     const struct trace_ending *ending = &t->collected.ending;
     if (strcmp(t->steps.cut_by, "ProfilerStep") != 0)
         note(r, "it has no ProfilerStep marks; its steps are cut at %s", t->steps.cut_by);
+    if (t->steps.renumbered)
+        note(r, "the numbers of its ProfilerStep marks do not increase: its steps are numbered "
+                "from 1");
     if (t->steps.n_overlapping > 0)
         note(r, "%zu step mark%s passed over: each begins before the one before it ends",
              t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
@@ -396,6 +400,14 @@ static bool check_device(const struct trace *t, struct error *e)
     return true;
 }
 
+static const int64_t *numbers_of(struct arena *arena, const struct trace_steps *steps)
+{
+    int64_t *number = ARENA_ARRAY(arena, steps->n, int64_t);
+    for (size_t s = 0; s < steps->n; s++)
+        number[s] = steps->step[s].number;
+    return number;
+}
+
 static bool understand(struct arena *arena, const struct trace_options *options,
                        struct trace *trace, struct trace_rank *rank, struct error *e)
 {
@@ -410,6 +422,7 @@ static bool understand(struct arena *arena, const struct trace_options *options,
         !make_record(&reading, e))
         return false;
     rank->backend = rank->record.backend;
+    rank->number = numbers_of(arena, &trace->steps);
     rank->when = trace_when(arena, trace);
     return true;
 }

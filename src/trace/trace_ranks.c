@@ -1,5 +1,6 @@
 #include "trace/trace_ranks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,17 +84,17 @@ bool trace_ranks_check(struct trace_rank *rank, size_t n, bool *guessed, struct 
     return true;
 }
 
-static const struct record_iteration *find_step(const struct trace_rank *rank, int number)
+static const struct record_iteration *find_step(const struct trace_rank *rank, int64_t number)
 {
     for (size_t k = 0; k < rank->record.n_iterations; k++) {
-        if (rank->record.iteration[k].i == number)
+        if (rank->number[k] == number)
             return &rank->record.iteration[k];
     }
     return NULL;
 }
 
 /* All hold it. */
-static bool is_common(const struct trace_rank *rank, size_t n, int number)
+static bool is_common(const struct trace_rank *rank, size_t n, int64_t number)
 {
     for (size_t r = 0; r < n; r++) {
         if (!find_step(&rank[r], number))
@@ -102,7 +103,7 @@ static bool is_common(const struct trace_rank *rank, size_t n, int number)
     return true;
 }
 
-static bool counts_in_all(const struct trace_rank *rank, size_t n, int number)
+static bool counts_in_all(const struct trace_rank *rank, size_t n, int64_t number)
 {
     for (size_t r = 0; r < n; r++) {
         if (!find_step(&rank[r], number)->counted)
@@ -114,17 +115,18 @@ static bool counts_in_all(const struct trace_rank *rank, size_t n, int number)
 static bool fail_nothing_common(const struct trace_rank *rank, size_t n, size_t n_common,
                                 struct error *e)
 {
-    const struct record *first = &rank[0].record, *last = &rank[n - 1].record;
+    const struct trace_rank *first = &rank[0], *last = &rank[n - 1];
     error_set(e, ERROR_INPUT,
-              "%s (steps %d to %d) and %s (steps %d to %d): no step %s in all of the %zu traces",
-              first->file, first->iteration[0].i, first->iteration[first->n_iterations - 1].i,
-              last->file, last->iteration[0].i, last->iteration[last->n_iterations - 1].i,
+              "%s (steps %" PRId64 " to %" PRId64 ") and %s (steps %" PRId64 " to %" PRId64
+              "): no step %s in all of the %zu traces",
+              first->file, first->number[0], first->number[first->record.n_iterations - 1],
+              last->file, last->number[0], last->number[last->record.n_iterations - 1],
               n_common ? "counts" : "is", n);
     return false;
 }
 
 /* From the begin of the first common step to the end of the last. */
-static struct trace_window when_of(const struct trace_rank *rank, const int *common,
+static struct trace_window when_of(const struct trace_rank *rank, const int64_t *common,
                                    size_t n_common)
 {
     struct trace_window when = TRACE_NO_WINDOW;
@@ -137,7 +139,7 @@ static struct trace_window when_of(const struct trace_rank *rank, const int *com
 }
 
 /* Steps of one number are of one moment, but for the difference of two hosts' clocks. */
-static bool check_moments(const struct trace_rank *rank, size_t n, const int *common,
+static bool check_moments(const struct trace_rank *rank, size_t n, const int64_t *common,
                           size_t n_common, struct error *e)
 {
     const double clocks_s = 5;
@@ -161,9 +163,9 @@ static bool check_moments(const struct trace_rank *rank, size_t n, const int *co
 bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, struct error *e)
 {
     size_t most = rank[0].record.n_iterations, n_common = 0, n_counting = 0;
-    int *common = ARENA_ARRAY(arena, most, int);
+    int64_t *common = ARENA_ARRAY(arena, most, int64_t);
     for (size_t k = 0; k < most; k++) {
-        int number = rank[0].record.iteration[k].i;
+        int64_t number = rank[0].number[k];
         if (!is_common(rank, n, number))
             continue;
         common[n_common++] = number;

@@ -232,7 +232,7 @@ struct record_iteration trace_stages_of(struct arena *arena, const struct trace 
 {
     const struct trace_step *step = &t->steps.step[s];
     struct trace_window backward = synced_backward(t, step);
-    struct record_iteration it = {.i = step->number,
+    struct record_iteration it = {.i = (int)s + 1,
                                   .counted = true,
                                   .samples = -1,
                                   .bytes_sent = -1,

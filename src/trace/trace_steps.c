@@ -68,7 +68,7 @@ static bool overlaps_much(const struct trace_step *last, int64_t start_ns, int64
     return last && start_ns < last->end_ns && last->end_ns - start_ns >= (end_ns - start_ns) / part;
 }
 
-static void add_step(struct trace_steps *steps, int number, uint32_t track, int64_t start_ns,
+static void add_step(struct trace_steps *steps, int64_t number, uint32_t track, int64_t start_ns,
                      int64_t end_ns)
 {
     struct trace_step *last = steps->n ? &steps->step[steps->n - 1] : NULL;
@@ -88,6 +88,15 @@ static void add_step(struct trace_steps *steps, int number, uint32_t track, int6
                                                   .first_gradient_work = TRACE_NO_WINDOW};
 }
 
+/* Steps are told apart by their numbers. */
+static void number_anew(struct trace_steps *steps)
+{
+    for (size_t s = 1; s < steps->n; s++)
+        steps->renumbered = steps->renumbered || steps->step[s].number <= steps->step[s - 1].number;
+    for (size_t s = 0; steps->renumbered && s < steps->n; s++)
+        steps->step[s].number = (int64_t)s + 1;
+}
+
 static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
 {
     steps->cut_by = "ProfilerStep";
@@ -96,6 +105,7 @@ static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
             add_step(steps, f->happening[i].mark->number, f->happening[i].mark->track,
                      f->happening[i].start_ns, f->happening[i].end_ns);
     }
+    number_anew(steps);
 }
 
 /* The first step begins with the trace where a mark of an iteration's begin does. */
@@ -118,7 +128,7 @@ static void cut_by_optimizer(const struct finder *f, struct trace_steps *steps)
         if (!is_mark(h, KIND_OPTIMIZER))
             continue;
         if (stepped && next) {
-            add_step(steps, (int)steps->n + 1, track, start_ns, end_ns);
+            add_step(steps, (int64_t)steps->n + 1, track, start_ns, end_ns);
             start_ns = end_ns;
         }
         end_ns = h->end_ns;
@@ -126,7 +136,7 @@ static void cut_by_optimizer(const struct finder *f, struct trace_steps *steps)
         stepped = true;
         next = false;
     }
-    add_step(steps, (int)steps->n + 1, track, start_ns, end_ns);
+    add_step(steps, (int64_t)steps->n + 1, track, start_ns, end_ns);
 }
 
 static void cut_by_starts(const struct finder *f, enum trace_kind kind, const char *cut_by,
@@ -139,7 +149,7 @@ static void cut_by_starts(const struct finder *f, enum trace_kind kind, const ch
         if (!is_mark(h, kind))
             continue;
         if (last)
-            add_step(steps, (int)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
+            add_step(steps, (int64_t)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
         last = h;
     }
 }

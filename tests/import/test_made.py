@@ -120,6 +120,27 @@ class Steps(Made):
         self.assertEqual(profile["stages"]["step_s"]["samples"], [0.0112] * 3)
         self.assertTrue(any("3 step marks are passed over" in note for note in profile["notes"]), profile["notes"])
 
+    def numbered(self, name, numbers, rank=0):
+        trace = Trace(rank)
+        for k, number in enumerate(numbers):
+            trace.step(number, 1000000 + 10000 * k, [(3000, 3500 + 300 * k, 1000, 1000000)])
+        return trace.write(self.path(name))
+
+    def test_each_step_has_its_own_data_whatever_its_number(self):
+        done_s = [round(0.0020 + 0.0003 * k, 4) for k in range(6)]
+        for numbers, noted in ((range(3, 9), False), (range(3000000000, 3000000006), False), ([1] * 6, True),
+                               ([10**30] * 6, True), ([1, 2, 3, 1, 2, 3], True)):
+            profile = self.profile(self.numbered("rank0.json", numbers))
+            self.assertEqual([round(each, 4) for each in profile["buckets"][0]["done_s"]["samples"]], done_s)
+            self.assertEqual(any("do not increase" in note for note in profile["notes"]), noted)
+
+    def test_ranks_meet_at_numbers_of_any_length(self):
+        first = self.numbered("a.json", range(3000000000, 3000000006))
+        second = self.numbered("b.json", range(3000000002, 3000000008), rank=1)
+        self.assertEqual(self.profile(first, second)["window"]["last"], 4)
+        other = self.numbered("c.json", range(2, 8), rank=1)
+        self.refused(("(steps 3000000000 to 3000000005)", "(steps 2 to 7): no step is in all"), first, other)
+
 
 class CutOff(Made):
     """Traces without their end, with --partial."""
