@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* What happens in a step, in order: marks, and backward operators of any thread. */
 struct happening {
     int64_t start_ns, end_ns;
@@ -173,6 +175,33 @@ static void cut(const struct finder *f, struct trace_steps *steps)
         cut_by_starts(f, KIND_ZERO_GRAD, "the starts of Optimizer.zero_grad", steps);
     else
         cut_by_starts(f, KIND_LOADER, "the starts of the data loader's next()", steps);
+}
+
+static uint32_t process_of(const struct trace_collected *c, const struct trace_mark *mark)
+{
+    return c->ending.track[mark->track].process;
+}
+
+/* One profiler writes of one process: a second one's steps would be counted as the first one's. */
+static bool check_processes(const char *file, const struct trace_collected *c, struct error *e)
+{
+    const struct trace_mark *first = NULL;
+    for (size_t i = 0; i < c->n_marks; i++) {
+        const struct trace_mark *mark = &c->mark[i];
+        if (mark->kind != KIND_STEP && mark->kind != KIND_OPTIMIZER)
+            continue;
+        first = first ? first : mark;
+        if (process_of(c, mark) == process_of(c, first))
+            continue;
+        struct arena scratch = {0};
+        error_set(e, ERROR_INPUT, "%s: two processes in one trace: both %s and %s mark steps", file,
+                  text_printable(&scratch, c->ending.track[first->track].pid, 0),
+                  text_printable(&scratch, c->ending.track[mark->track].pid, 0));
+        error_hint(e, "give one trace a rank");
+        arena_free(&scratch);
+        return false;
+    }
+    return true;
 }
 
 static bool fail_no_steps(const char *file, const struct trace_collected *c, struct error *e)
@@ -347,6 +376,8 @@ bool trace_steps_find(struct arena *arena, const struct trace_collected *collect
 {
     struct finder finder = {.arena = arena, .c = collected};
     struct trace_steps found = {0};
+    if (!check_processes(file, collected, e))
+        return false;
     list_happenings(&finder);
     cut(&finder, &found);
     if (found.n == 0)

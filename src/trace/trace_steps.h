@@ -62,7 +62,7 @@ struct trace_steps {
     size_t n_overlapping; /* marks that are passed over, as they overlap the one before */
 };
 
-/* Fails, naming `file`, where nothing tells where a step begins. */
+/* Fails, naming `file`, where nothing tells where a step begins, or two processes do. */
 bool trace_steps_find(struct arena *arena, const struct trace_collected *collected,
                       const char *file, struct trace_steps *steps, struct error *e);
 

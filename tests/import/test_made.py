@@ -141,6 +141,14 @@ class Steps(Made):
         other = self.numbered("c.json", range(2, 8), rank=1)
         self.refused(("(steps 3000000000 to 3000000005)", "(steps 2 to 7): no step is in all"), first, other)
 
+    def test_two_processes_in_one_trace_are_refused(self):
+        trace, other = Trace().steps(), Trace().steps(at=1000137)
+        for event in other.events:
+            event["pid"] = "host:2"
+        trace.events += other.events
+        self.refused(("two processes in one trace: both 1 and host:2 mark steps", "give one trace a rank"),
+                     trace.write(self.path("rank0.json")))
+
 
 class CutOff(Made):
     """Traces without their end, with --partial."""
