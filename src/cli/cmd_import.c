@@ -89,12 +89,27 @@ static bool read_rank(struct arena *arena, const struct options *options, const 
            fail_option(e, "rank", text, "one of the traces that are given");
 }
 
+/* A file has one rank. */
+static bool check_rank(const struct trace_given_rank *given, size_t n,
+                       const struct trace_given_rank *next, struct error *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(given[i].file, next->file) != 0)
+            continue;
+        error_set(e, ERROR_USAGE, "--rank gives %s two ranks: %d and %d", next->file, given[i].rank,
+                  next->rank);
+        return false;
+    }
+    return true;
+}
+
 static bool read_ranks(struct arena *arena, const struct options *options,
                        struct trace_options *import, struct error *e)
 {
     struct trace_given_rank *given = ARENA_ARRAY(arena, options->rank.n, struct trace_given_rank);
     for (size_t i = 0; i < options->rank.n; i++) {
-        if (!read_rank(arena, options, options->rank.word[i], &given[i], e))
+        if (!read_rank(arena, options, options->rank.word[i], &given[i], e) ||
+            !check_rank(given, i, &given[i], e))
             return false;
     }
     import->given = given;
@@ -154,6 +169,7 @@ static bool run(const struct options *options, struct error *e)
     struct profile profile;
     bool ok = read_options(&arena, options, &import, e);
     import.progress = show_progress;
+    import.warn = console_warn;
     ok = ok && profile_from_traces(&arena, (const char *const *)options->args,
                                    (size_t)options->n_args, &import, &profile, e);
     console_finish();

@@ -134,6 +134,11 @@ bool trace_ranks_fill_bytes(struct arena *arena, struct trace_rank *rank, size_t
     buckets.bytes = ARENA_ARRAY(arena, buckets.n, double);
     for (size_t b = 0; b < buckets.n; b++)
         buckets.bytes[b] = -1;
+    if (buckets.n == 0 && options->n_gradient_bytes > 0) {
+        error_set(e, ERROR_INPUT,
+                  "--grad-bytes is given, but %s all-reduces no gradients in a step", rank[0].file);
+        return false;
+    }
     if (buckets.n == 0) {
         if (rank[0].world_size > 1)
             mark_unknown(arena, &rank[0].record,

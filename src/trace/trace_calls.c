@@ -216,6 +216,13 @@ static void find_library(const struct trace_collected *c, struct trace_calls *ca
         calls->library = c->ending.header.backend;
 }
 
+/* Asked to go without communication's time. */
+static void forget_spans(struct trace_calls *calls)
+{
+    for (size_t i = 0; i < calls->n; i++)
+        calls->call[i].span = TRACE_NO_WINDOW;
+}
+
 void trace_calls_find(struct arena *arena, const struct trace_collected *c,
                       const struct trace_steps *steps, struct trace_calls *calls)
 {
@@ -226,4 +233,6 @@ void trace_calls_find(struct arena *arena, const struct trace_collected *c,
     match_works(c, calls);
     mark_gradients(c, steps, calls);
     find_library(c, calls);
+    if (c->options->no_comm)
+        forget_spans(calls);
 }

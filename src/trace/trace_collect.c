@@ -30,14 +30,16 @@ static uint32_t add_word(struct trace_collected *c, struct trace_text text)
     return trace_words_add(&c->words, text.data, text.length);
 }
 
-/* The number behind the '#' of "ProfilerStep#4". */
-static int step_number(struct trace_text name)
+/* The number behind the '#' of "ProfilerStep#4"; INT64_MAX of one beyond. */
+static int64_t step_number(struct trace_text name)
 {
     const char *at = memchr(name.data, '#', name.length);
-    int number = 0;
+    int64_t number = 0;
     for (size_t i = at ? (size_t)(at - name.data) + 1 : name.length; i < name.length; i++) {
-        if (name.data[i] < '0' || name.data[i] > '9' || number > INT32_MAX / 10 - 1)
+        if (name.data[i] < '0' || name.data[i] > '9')
             break;
+        if (number > INT64_MAX / 10 - 1)
+            return INT64_MAX;
         number = 10 * number + (name.data[i] - '0');
     }
     return number;

@@ -21,7 +21,7 @@ struct trace_mark {
     int64_t start_ns, end_ns;
     uint32_t track;
     enum trace_kind kind; /* STEP to FORWARD */
-    int number;           /* of a step, else 0 */
+    int64_t number;       /* of a step, else 0 */
 };
 
 /* What an event says of a collective. Negative numbers: it does not say. */

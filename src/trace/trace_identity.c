@@ -60,6 +60,29 @@ static int find_world(const struct trace *t, const struct trace_options *options
     return said > 0 ? said : t->calls.largest_group > 0 ? t->calls.largest_group : 0;
 }
 
+static bool contradicts(const struct trace *t, const char *option, int given, const char *what,
+                        int found, struct error *e)
+{
+    error_set(e, ERROR_INPUT, "%s: --%s says %d, but its %s is %d", t->file, option, given, what,
+              found);
+    return false;
+}
+
+static bool check_given(const struct trace *t, const struct trace_options *options, struct error *e)
+{
+    const struct trace_header *header = &t->collected.ending.header;
+    int rank = given_rank(options, t->file), world = options->world_size;
+    if (rank >= 0 && header->rank >= 0 && rank != header->rank)
+        return contradicts(t, "rank", rank, "distributedInfo.rank", header->rank, e);
+    if (world > 0 && header->world_size > 0 && world != header->world_size)
+        return contradicts(t, "world-size", world, "distributedInfo.world_size", header->world_size,
+                           e);
+    if (world > 0 && t->calls.largest_group > world)
+        return contradicts(t, "world-size", world, "largest process group", t->calls.largest_group,
+                           e);
+    return true;
+}
+
 static bool takes_part(const struct trace *t)
 {
     for (size_t i = 0; i < t->calls.n; i++) {
@@ -72,12 +95,13 @@ static bool takes_part(const struct trace *t)
 bool trace_identify(const struct trace *t, const struct trace_options *options,
                     struct trace_rank *rank, struct error *e)
 {
+    if (!check_given(t, options, e))
+        return false;
     rank->file = t->file;
     rank->rank = find_rank(t, options);
     rank->has_collectives = takes_part(t);
-    rank->world_size = rank->has_collectives || t->collected.ending.header.world_size > 0
-                           ? find_world(t, options)
-                           : 1;
+    int world = find_world(t, options);
+    rank->world_size = world > 0 || rank->has_collectives ? world : 1;
     if (rank->rank >= 0 || !rank->has_collectives)
         return true;
     error_set(e, ERROR_INPUT,
@@ -88,13 +112,30 @@ bool trace_identify(const struct trace *t, const struct trace_options *options,
     return false;
 }
 
-/* A date where times count from 1970, and not from some start; torch 1.7 and 1.13 of Debian do. */
-static const char *date_of(struct arena *arena, const struct trace *t)
+/* False where times count from some start, and not from 1970; in torch 1.7 and 1.13 of Debian they
+ * do. */
+static bool since_1970(const struct trace *t, int64_t at_ns, int64_t *since_ns)
 {
     const int64_t year_2015_s = 1420070400;
-    int64_t end_ns = t->steps.step[t->steps.n - 1].end_ns, at_ns = 0;
-    if (__builtin_add_overflow(end_ns, t->collected.ending.header.base_time_ns, &at_ns) ||
-        at_ns / 1000000000 < year_2015_s)
+    return !__builtin_add_overflow(at_ns, t->collected.ending.header.base_time_ns, since_ns) &&
+           *since_ns / 1000000000 >= year_2015_s;
+}
+
+const struct trace_window *trace_when(struct arena *arena, const struct trace *t)
+{
+    struct trace_window *when = ARENA_ARRAY(arena, t->steps.n, struct trace_window);
+    for (size_t s = 0; s < t->steps.n; s++) {
+        if (!since_1970(t, t->steps.step[s].start_ns, &when[s].start_ns) ||
+            !since_1970(t, t->steps.step[s].end_ns, &when[s].end_ns))
+            return NULL;
+    }
+    return when;
+}
+
+static const char *date_of(struct arena *arena, const struct trace *t)
+{
+    int64_t at_ns = 0;
+    if (!since_1970(t, t->steps.step[t->steps.n - 1].end_ns, &at_ns))
         return NULL;
     time_t at = (time_t)(at_ns / 1000000000);
     struct tm parts;

@@ -42,18 +42,33 @@ static bool merge(struct arena *arena, struct trace_rank *rank, size_t n, struct
     return record_merge(arena, record, n, profile, e);
 }
 
+static void say_guessed(struct arena *arena, const struct trace_options *options,
+                        struct trace_rank *rank)
+{
+    const char *text = arena_format(
+        arena,
+        "world size taken as %d, the highest rank given plus one: --world-size says otherwise",
+        rank->world_size);
+    keep_notes(arena, &rank->record, text);
+    if (options->warn)
+        options->warn(text);
+}
+
 bool profile_from_traces(struct arena *arena, const char *const *trace, size_t n,
                          const struct trace_options *options, struct profile *profile,
                          struct error *e)
 {
     struct profile made = {0};
+    bool guessed = false;
     struct trace_rank *rank = ARENA_ARRAY(arena, n, struct trace_rank);
     for (size_t i = 0; i < n; i++) {
         if (!trace_rank_read(arena, trace[i], options, &rank[i], e))
             return false;
     }
-    if (!trace_ranks_check(rank, n, e) || !trace_ranks_align(arena, rank, n, e))
+    if (!trace_ranks_check(rank, n, &guessed, e) || !trace_ranks_align(arena, rank, n, e))
         return false;
+    if (guessed)
+        say_guessed(arena, options, &rank[0]);
     trace_ranks_find_transfers(rank, n);
     if (!trace_ranks_fill_bytes(arena, rank, n, options, e) || !merge(arena, rank, n, &made, e))
         return false;

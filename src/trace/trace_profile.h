@@ -30,6 +30,7 @@ struct trace_options {
     bool partial;        /* use a trace that is cut off */
     void *progress_data; /* progress(progress_data, file, done, total), as of trace_read; or NULL */
     void (*progress)(void *data, const char *file, uint64_t done_bytes, uint64_t total_bytes);
+    void (*warn)(const char *text); /* says what was taken for granted; or NULL */
 };
 
 /*

@@ -1,5 +1,6 @@
 #include "trace/trace_rank.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "trace/trace_cut.h"
 #include "trace/trace_identity.h"
 #include "trace/trace_judge.h"
 #include "trace/trace_operators.h"
@@ -188,7 +190,7 @@ static const char *step_numbers(const struct reading *r, enum trace_verdict verd
     size_t n = 0, all = count_verdict(r, verdict);
     for (size_t s = 0; s < r->record->n_iterations && n < SHOWN; s++) {
         if (r->verdict[s] == verdict)
-            text = arena_format(r->arena, "%s%s%d", text, n++ ? ", " : "",
+            text = arena_format(r->arena, "%s%s%" PRId64, text, n++ ? ", " : "",
                                 r->trace->steps.step[s].number);
     }
     return all > n ? arena_format(r->arena, "%s and %zu more", text, all - n) : text;
@@ -197,9 +199,9 @@ static const char *step_numbers(const struct reading *r, enum trace_verdict verd
 static void judge(struct reading *r)
 {
     size_t n = r->record->n_iterations;
-    bool runs_known = any_ran(r->trace) && !r->options->no_comm;
     r->verdict = ARENA_ARRAY(r->arena, n, enum trace_verdict);
-    trace_judge(r->record->iteration, n, runs_known, r->verdict);
+    trace_judge(r->record->iteration, n, trace_cut_whole(r->arena, r->trace), any_ran(r->trace),
+                r->verdict);
     for (size_t s = 0; s < n; s++)
         r->record->iteration[s].counted = r->verdict[s] == STEP_COUNTS;
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
@@ -269,7 +271,8 @@ static void mark_unknown_stages(struct reading *r)
                                : "the trace has no Optimizer.step marks");
     if (r->options->batch <= 0)
         mark_unknown(r, "batch", "no trace holds it: give it with --batch");
-    if (r->record->n_iterations && !any_ran(r->trace) && shared_calls(r->trace) > 0)
+    bool is_missing = r->options->no_comm ? r->trace->calls.n > 0 : shared_calls(r->trace) > 0;
+    if (r->record->n_iterations && !any_ran(r->trace) && is_missing)
         mark_unknown(r, "done_s", "communication time is not in the trace (--no-comm)");
 }
 
@@ -332,6 +335,12 @@ static void note_rest(struct reading *r)
     const struct trace_ending *ending = &t->collected.ending;
     if (strcmp(t->steps.cut_by, "ProfilerStep") != 0)
         note(r, "it has no ProfilerStep marks; its steps are cut at %s", t->steps.cut_by);
+    if (t->steps.renumbered)
+        note(r, "the numbers of its ProfilerStep marks do not increase: its steps are numbered "
+                "from 1");
+    if (t->steps.n_overlapping > 0)
+        note(r, "%zu step mark%s passed over: each begins before the one before it ends",
+             t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
     if (t->calls.n_homeless > 0)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);
@@ -391,6 +400,14 @@ static bool check_device(const struct trace *t, struct error *e)
     return true;
 }
 
+static const int64_t *numbers_of(struct arena *arena, const struct trace_steps *steps)
+{
+    int64_t *number = ARENA_ARRAY(arena, steps->n, int64_t);
+    for (size_t s = 0; s < steps->n; s++)
+        number[s] = steps->step[s].number;
+    return number;
+}
+
 static bool understand(struct arena *arena, const struct trace_options *options,
                        struct trace *trace, struct trace_rank *rank, struct error *e)
 {
@@ -405,6 +422,8 @@ static bool understand(struct arena *arena, const struct trace_options *options,
         !make_record(&reading, e))
         return false;
     rank->backend = rank->record.backend;
+    rank->number = numbers_of(arena, &trace->steps);
+    rank->when = trace_when(arena, trace);
     return true;
 }
 

@@ -11,7 +11,9 @@ struct trace_rank {
     int world_size;       /* 0: nothing tells */
     bool has_collectives; /* other devices take part */
     const char *backend;  /* or NULL */
-    struct record record; /* its iterations are numbered as the trace numbers its steps */
+    struct record record;
+    const int64_t *number;           /* [record.n_iterations], of the trace's steps */
+    const struct trace_window *when; /* [record.n_iterations] since 1970; NULL: not known */
 };
 
 /*

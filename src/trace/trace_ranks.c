@@ -1,5 +1,6 @@
 #include "trace/trace_ranks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +38,15 @@ static bool check_pair(const struct trace_rank *a, const struct trace_rank *b, s
 }
 
 /* As some trace says; else by the ranks that there are. */
-static int world_of(const struct trace_rank *rank, size_t n)
+static int world_of(const struct trace_rank *rank, size_t n, bool *guessed)
 {
     int said = 0, highest = 0;
     for (size_t r = 0; r < n; r++) {
         said = rank[r].world_size > said ? rank[r].world_size : said;
         highest = rank[r].rank > highest ? rank[r].rank : highest;
     }
-    return said > 0 || n < 2 ? said : highest + 1;
+    *guessed = said == 0 && n > 1;
+    return *guessed ? highest + 1 : said;
 }
 
 static bool check_world(const struct trace_rank *rank, size_t n, int world, struct error *e)
@@ -64,7 +66,7 @@ static bool check_world(const struct trace_rank *rank, size_t n, int world, stru
     return true;
 }
 
-bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e)
+bool trace_ranks_check(struct trace_rank *rank, size_t n, bool *guessed, struct error *e)
 {
     for (size_t b = 1; b < n; b++) {
         for (size_t a = 0; a < b; a++) {
@@ -72,7 +74,7 @@ bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e)
                 return false;
         }
     }
-    int world = world_of(rank, n);
+    int world = world_of(rank, n, guessed);
     if (!check_world(rank, n, world, e))
         return false;
     for (size_t r = 0; r < n; r++) {
@@ -82,17 +84,17 @@ bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e)
     return true;
 }
 
-static const struct record_iteration *find_step(const struct trace_rank *rank, int number)
+static const struct record_iteration *find_step(const struct trace_rank *rank, int64_t number)
 {
     for (size_t k = 0; k < rank->record.n_iterations; k++) {
-        if (rank->record.iteration[k].i == number)
+        if (rank->number[k] == number)
             return &rank->record.iteration[k];
     }
     return NULL;
 }
 
 /* All hold it. */
-static bool is_common(const struct trace_rank *rank, size_t n, int number)
+static bool is_common(const struct trace_rank *rank, size_t n, int64_t number)
 {
     for (size_t r = 0; r < n; r++) {
         if (!find_step(&rank[r], number))
@@ -101,7 +103,7 @@ static bool is_common(const struct trace_rank *rank, size_t n, int number)
     return true;
 }
 
-static bool counts_in_all(const struct trace_rank *rank, size_t n, int number)
+static bool counts_in_all(const struct trace_rank *rank, size_t n, int64_t number)
 {
     for (size_t r = 0; r < n; r++) {
         if (!find_step(&rank[r], number)->counted)
@@ -113,21 +115,57 @@ static bool counts_in_all(const struct trace_rank *rank, size_t n, int number)
 static bool fail_nothing_common(const struct trace_rank *rank, size_t n, size_t n_common,
                                 struct error *e)
 {
-    const struct record *first = &rank[0].record, *last = &rank[n - 1].record;
+    const struct trace_rank *first = &rank[0], *last = &rank[n - 1];
     error_set(e, ERROR_INPUT,
-              "%s (steps %d to %d) and %s (steps %d to %d): no step %s in all of the %zu traces",
-              first->file, first->iteration[0].i, first->iteration[first->n_iterations - 1].i,
-              last->file, last->iteration[0].i, last->iteration[last->n_iterations - 1].i,
+              "%s (steps %" PRId64 " to %" PRId64 ") and %s (steps %" PRId64 " to %" PRId64
+              "): no step %s in all of the %zu traces",
+              first->file, first->number[0], first->number[first->record.n_iterations - 1],
+              last->file, last->number[0], last->number[last->record.n_iterations - 1],
               n_common ? "counts" : "is", n);
     return false;
+}
+
+/* From the begin of the first common step to the end of the last. */
+static struct trace_window when_of(const struct trace_rank *rank, const int64_t *common,
+                                   size_t n_common)
+{
+    struct trace_window when = TRACE_NO_WINDOW;
+    for (size_t k = 0; k < n_common; k++) {
+        const struct trace_window *step =
+            &rank->when[find_step(rank, common[k]) - rank->record.iteration];
+        trace_window_add(&when, step->start_ns, step->end_ns);
+    }
+    return when;
+}
+
+/* Steps of one number are of one moment, but for the difference of two hosts' clocks. */
+static bool check_moments(const struct trace_rank *rank, size_t n, const int64_t *common,
+                          size_t n_common, struct error *e)
+{
+    const double clocks_s = 5;
+    for (size_t r = 1; r < n; r++) {
+        if (!rank[0].when || !rank[r].when)
+            continue;
+        struct trace_window a = when_of(&rank[0], common, n_common),
+                            b = when_of(&rank[r], common, n_common);
+        int64_t apart_ns = b.start_ns > a.end_ns ? b.start_ns - a.end_ns : a.start_ns - b.end_ns;
+        if ((double)apart_ns / 1e9 <= clocks_s)
+            continue;
+        error_set(e, ERROR_INPUT,
+                  "%s and %s are not of one training: between their steps of the same numbers lie "
+                  "%.0f s",
+                  rank[0].file, rank[r].file, (double)apart_ns / 1e9);
+        return false;
+    }
+    return true;
 }
 
 bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, struct error *e)
 {
     size_t most = rank[0].record.n_iterations, n_common = 0, n_counting = 0;
-    int *common = ARENA_ARRAY(arena, most, int);
+    int64_t *common = ARENA_ARRAY(arena, most, int64_t);
     for (size_t k = 0; k < most; k++) {
-        int number = rank[0].record.iteration[k].i;
+        int64_t number = rank[0].number[k];
         if (!is_common(rank, n, number))
             continue;
         common[n_common++] = number;
@@ -135,6 +173,8 @@ bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, s
     }
     if (n_counting == 0)
         return fail_nothing_common(rank, n, n_common, e);
+    if (!check_moments(rank, n, common, n_common, e))
+        return false;
     for (size_t r = 0; r < n; r++) {
         struct record *record = &rank[r].record;
         struct record_iteration *kept = ARENA_ARRAY(arena, n_common, struct record_iteration);

@@ -5,8 +5,9 @@
 
 #include "trace/trace_rank.h"
 
-/* Checks that rank[n] belong together, and sets the world's size of all. */
-bool trace_ranks_check(struct trace_rank *rank, size_t n, struct error *e);
+/* Checks that rank[n] belong together, and sets the world's size of all; `guessed`: by the highest
+ * rank, as nothing else tells. */
+bool trace_ranks_check(struct trace_rank *rank, size_t n, bool *guessed, struct error *e);
 
 /* Numbers the steps that all ranks hold 1, 2, ... and drops the others. Fails where none is left.
  */

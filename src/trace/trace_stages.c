@@ -173,7 +173,8 @@ static int64_t begin_on_device(const struct trace_step *step)
 static bool is_followed(const struct trace_steps *steps, size_t s)
 {
     const struct trace_step *step = &steps->step[s], *next = step + 1;
-    if (s + 1 == steps->n || next->start_ns - step->end_ns > step->end_ns - step->start_ns)
+    if (s + 1 == steps->n || next->number != step->number + 1 ||
+        next->start_ns - step->end_ns > step->end_ns - step->start_ns)
         return false;
     return !trace_window_is_empty(step->work) && !trace_window_is_empty(next->work) &&
            begin_on_device(next) > begin_on_device(step);
@@ -231,7 +232,7 @@ struct record_iteration trace_stages_of(struct arena *arena, const struct trace 
 {
     const struct trace_step *step = &t->steps.step[s];
     struct trace_window backward = synced_backward(t, step);
-    struct record_iteration it = {.i = step->number,
+    struct record_iteration it = {.i = (int)s + 1,
                                   .counted = true,
                                   .samples = -1,
                                   .bytes_sent = -1,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 /* What happens in a step, in order: marks, and backward operators of any thread. */
 struct happening {
     int64_t start_ns, end_ns;
@@ -61,12 +63,24 @@ static bool is_mark(const struct happening *h, enum trace_kind kind)
     return h->mark && h->mark->kind == kind;
 }
 
-static void add_step(struct trace_steps *steps, int number, uint32_t track, int64_t start_ns,
+/* Rounded times overlap a little: the later step then begins where the earlier one ends. */
+static bool overlaps_much(const struct trace_step *last, int64_t start_ns, int64_t end_ns)
+{
+    const int64_t part = 100;
+    return last && start_ns < last->end_ns && last->end_ns - start_ns >= (end_ns - start_ns) / part;
+}
+
+static void add_step(struct trace_steps *steps, int64_t number, uint32_t track, int64_t start_ns,
                      int64_t end_ns)
 {
     struct trace_step *last = steps->n ? &steps->step[steps->n - 1] : NULL;
-    if (end_ns <= start_ns || (last && start_ns < last->end_ns))
+    if (end_ns <= start_ns)
         return;
+    if (overlaps_much(last, start_ns, end_ns)) {
+        steps->n_overlapping += number != last->number;
+        return;
+    }
+    start_ns = last && start_ns < last->end_ns ? last->end_ns : start_ns;
     steps->step[steps->n++] = (struct trace_step){.number = number,
                                                   .track = track,
                                                   .start_ns = start_ns,
@@ -74,6 +88,15 @@ static void add_step(struct trace_steps *steps, int number, uint32_t track, int6
                                                   .work = TRACE_NO_WINDOW,
                                                   .optimizer_work = TRACE_NO_WINDOW,
                                                   .first_gradient_work = TRACE_NO_WINDOW};
+}
+
+/* Steps are told apart by their numbers. */
+static void number_anew(struct trace_steps *steps)
+{
+    for (size_t s = 1; s < steps->n; s++)
+        steps->renumbered = steps->renumbered || steps->step[s].number <= steps->step[s - 1].number;
+    for (size_t s = 0; steps->renumbered && s < steps->n; s++)
+        steps->step[s].number = (int64_t)s + 1;
 }
 
 static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
@@ -84,6 +107,7 @@ static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
             add_step(steps, f->happening[i].mark->number, f->happening[i].mark->track,
                      f->happening[i].start_ns, f->happening[i].end_ns);
     }
+    number_anew(steps);
 }
 
 /* The first step begins with the trace where a mark of an iteration's begin does. */
@@ -106,7 +130,7 @@ static void cut_by_optimizer(const struct finder *f, struct trace_steps *steps)
         if (!is_mark(h, KIND_OPTIMIZER))
             continue;
         if (stepped && next) {
-            add_step(steps, (int)steps->n + 1, track, start_ns, end_ns);
+            add_step(steps, (int64_t)steps->n + 1, track, start_ns, end_ns);
             start_ns = end_ns;
         }
         end_ns = h->end_ns;
@@ -114,7 +138,7 @@ static void cut_by_optimizer(const struct finder *f, struct trace_steps *steps)
         stepped = true;
         next = false;
     }
-    add_step(steps, (int)steps->n + 1, track, start_ns, end_ns);
+    add_step(steps, (int64_t)steps->n + 1, track, start_ns, end_ns);
 }
 
 static void cut_by_starts(const struct finder *f, enum trace_kind kind, const char *cut_by,
@@ -127,7 +151,7 @@ static void cut_by_starts(const struct finder *f, enum trace_kind kind, const ch
         if (!is_mark(h, kind))
             continue;
         if (last)
-            add_step(steps, (int)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
+            add_step(steps, (int64_t)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
         last = h;
     }
 }
@@ -151,6 +175,33 @@ static void cut(const struct finder *f, struct trace_steps *steps)
         cut_by_starts(f, KIND_ZERO_GRAD, "the starts of Optimizer.zero_grad", steps);
     else
         cut_by_starts(f, KIND_LOADER, "the starts of the data loader's next()", steps);
+}
+
+static uint32_t process_of(const struct trace_collected *c, const struct trace_mark *mark)
+{
+    return c->ending.track[mark->track].process;
+}
+
+/* One profiler writes of one process: a second one's steps would be counted as the first one's. */
+static bool check_processes(const char *file, const struct trace_collected *c, struct error *e)
+{
+    const struct trace_mark *first = NULL;
+    for (size_t i = 0; i < c->n_marks; i++) {
+        const struct trace_mark *mark = &c->mark[i];
+        if (mark->kind != KIND_STEP && mark->kind != KIND_OPTIMIZER)
+            continue;
+        first = first ? first : mark;
+        if (process_of(c, mark) == process_of(c, first))
+            continue;
+        struct arena scratch = {0};
+        error_set(e, ERROR_INPUT, "%s: two processes in one trace: both %s and %s mark steps", file,
+                  text_printable(&scratch, c->ending.track[first->track].pid, 0),
+                  text_printable(&scratch, c->ending.track[mark->track].pid, 0));
+        error_hint(e, "give one trace a rank");
+        arena_free(&scratch);
+        return false;
+    }
+    return true;
 }
 
 static bool fail_no_steps(const char *file, const struct trace_collected *c, struct error *e)
@@ -325,6 +376,8 @@ bool trace_steps_find(struct arena *arena, const struct trace_collected *collect
 {
     struct finder finder = {.arena = arena, .c = collected};
     struct trace_steps found = {0};
+    if (!check_processes(file, collected, e))
+        return false;
     list_happenings(&finder);
     cut(&finder, &found);
     if (found.n == 0)

@@ -37,7 +37,7 @@ struct trace_pass {
 };
 
 struct trace_step {
-    int number;     /* of ProfilerStep, else counted from 1 */
+    int64_t number; /* of ProfilerStep, else counted from 1 */
     uint32_t track; /* thread of its marks */
     int64_t start_ns, end_ns;
     int64_t wait_ns, optimizer_ns, zero_grad_ns, ddp_forward_ns;
@@ -57,10 +57,12 @@ struct trace_step {
 struct trace_steps {
     struct trace_step *step; /* [n], one after the other in time */
     size_t n;
-    const char *cut_by; /* the words of the marks: "ProfilerStep" */
+    const char *cut_by;   /* the words of the marks: "ProfilerStep" */
+    bool renumbered;      /* from 1, as the marks' numbers do not increase */
+    size_t n_overlapping; /* marks that are passed over, as they overlap the one before */
 };
 
-/* Fails, naming `file`, where nothing tells where a step begins. */
+/* Fails, naming `file`, where nothing tells where a step begins, or two processes do. */
 bool trace_steps_find(struct arena *arena, const struct trace_collected *collected,
                       const char *file, struct trace_steps *steps, struct error *e);
 

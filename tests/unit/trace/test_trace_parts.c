@@ -215,12 +215,15 @@ static void make_steps(const double *step_ms, size_t n, struct record_iteration 
 static void assert_verdicts(const struct record_iteration *it, size_t n, const char *expected)
 {
     static const char letter[N_TRACE_VERDICTS] = {
-        [STEP_COUNTS] = '.',   [STEP_INCOMPLETE] = 'i', [STEP_UNMATCHED] = 'm',
-        [STEP_UNSTEADY] = 'u', [STEP_OUTLIER] = 'o',
+        [STEP_COUNTS] = '.',    [STEP_CUT] = 'c',      [STEP_INCOMPLETE] = 'i',
+        [STEP_UNMATCHED] = 'm', [STEP_UNSTEADY] = 'u', [STEP_OUTLIER] = 'o',
     };
     enum trace_verdict verdict[MOST_STEPS];
     char found[MOST_STEPS + 1] = "";
-    trace_judge(it, n, true, verdict);
+    bool whole[MOST_STEPS];
+    for (size_t i = 0; i < n; i++)
+        whole[i] = true;
+    trace_judge(it, n, whole, true, verdict);
     for (size_t i = 0; i < n; i++)
         found[i] = letter[verdict[i]];
     assert_string_equal(found, expected);
