@@ -387,12 +387,33 @@ static bool forecast_system(struct system *s, struct outcome *outcome, struct er
     return true;
 }
 
+/* A table says what messages of each size take, latency and bandwidth in one. */
+static bool check_changes(const struct system *s, struct error *e)
+{
+    const struct job *job = &s->variant->job;
+    for (size_t c = 0; c < s->variant->n_changes; c++) {
+        const struct link_change *change = &s->variant->change[c];
+        int a = change->type[0], b = change->type[1];
+        bool table = class_link(&s->w->classes, a, b, false)->curve ||
+                     class_link(&s->w->classes, b, a, false)->curve;
+        if (!table || change->bandwidth_Bps > 0 || change->latency_s < 0)
+            continue;
+        error_set(e, ERROR_INPUT,
+                  "%s: the latency between %s and %s cannot vary: it is in the "
+                  "link's table",
+                  job->file ? job->file : "job", job->type[a].name, job->type[b].name);
+        error_hint(e, "vary its bandwidth too: both then stand for the table");
+        return false;
+    }
+    return true;
+}
+
 bool what_if_forecast(const struct what_if *w, const struct variant *variant,
                       struct outcome *outcome, struct error *e)
 {
     struct system s = {.w = w, .variant = variant};
     s.warnings.arena = &s.arena;
-    bool ok = forecast_system(&s, outcome, e);
+    bool ok = check_changes(&s, e) && forecast_system(&s, outcome, e);
     arena_free(&s.arena);
     return ok;
 }

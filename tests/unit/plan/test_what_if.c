@@ -170,6 +170,24 @@ static void links_between_two_types_change_both_ways(void **state)
     cluster_free(&lab.cluster);
 }
 
+static void a_link_with_a_table_does_not_lose_it_to_a_latency(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct outcome outcome;
+    start_by_table(&lab, "fast: {count: 3, batch: 16}, slow: {count: 3, batch: 16}",
+                   MODEL_CLOSED_FORM);
+    lab_start(&lab, false);
+    struct variant v = lab_variant(&lab);
+    v.n_changes = 1;
+    v.change[0] = (struct link_change){{0, 1}, 0, 20e-6};
+    assert_false(what_if_forecast(&lab.what_if, &v, &outcome, &lab.cluster.e));
+    assert_non_null(strstr(lab.cluster.e.text, "the latency between fast and slow cannot vary"));
+    v.change[0].bandwidth_Bps = 100e6;
+    assert_near(lab_forecast(&lab, &v).step_s, 0.2 + 0.01 + 10.0 / 6 * 5e6 / 80e6);
+    cluster_free(&lab.cluster);
+}
+
 static void the_jobs_own_ring_keeps_links_within_hosts(void **state)
 {
     (void)state;
@@ -417,6 +435,7 @@ int main(void)
         cmocka_unit_test(nobody_at_all_is_no_system),
         cmocka_unit_test(one_device_needs_no_link),
         cmocka_unit_test(links_between_two_types_change_both_ways),
+        cmocka_unit_test(a_link_with_a_table_does_not_lose_it_to_a_latency),
         cmocka_unit_test(the_jobs_own_ring_keeps_links_within_hosts),
         cmocka_unit_test(types_on_shared_hosts_fill_them_one_after_the_other),
         cmocka_unit_test(the_worst_that_was_measured_stands_for_two_types),
