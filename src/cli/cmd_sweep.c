@@ -255,5 +255,6 @@ const struct command command_sweep = {
                OPTION_VARY | OPTION_HTML | OPTION_PART | OPTION_JOIN,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };
