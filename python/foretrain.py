@@ -105,7 +105,7 @@ def call(command, *words, **options):
         raise TypeError(f"{command}: only one job can be a dict")
     done = _run(
         [program, command, "--json", *_flags(options), "--", *("-" if isinstance(word, dict) else os.fspath(word) for word in words)],
-        json.dumps(given[0]) if given else "",
+        json.dumps(given[0], ensure_ascii=False) if given else "",
     )
     said = done.stderr.strip()
     result = json.loads(done.stdout) if done.stdout else None

@@ -118,5 +118,6 @@ const struct command command_bandwidth = {
                OPTION_PAIRS | OPTION_SECONDS | OPTION_TOGETHER | OPTION_PLAN,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

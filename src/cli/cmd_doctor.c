@@ -59,5 +59,6 @@ const struct command command_doctor = {
     .accepts = OPTION_RUN | OPTION_JSON | OPTION_PRINT_PYTHON | OPTION_QUIET,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

@@ -20,5 +20,6 @@ const struct command command_measure = {
     .accepts = OPTION_RUN | OPTION_AGAIN | OPTION_PARALLEL | OPTION_QUIET,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

@@ -36,5 +36,6 @@ const struct command command_run = {
                OPTION_QUIET | OPTION_OUTPUT | OPTION_MODEL | OPTIONS_TRACE,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* `foretrain sweep`: what if some quantities of a job were others. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -126,20 +127,48 @@ static bool write_page(const struct sweeping *s, const struct sweep_best *best, 
     return ok;
 }
 
+static bool is_beyond(const struct sweep_axis *axis, double from, double to)
+{
+    for (size_t i = 0; i < axis->n; i++) {
+        if (axis->value[i] < from || axis->value[i] > to)
+            return true;
+    }
+    return false;
+}
+
+static void warn_of_batches(const struct sweeping *s, const struct sweep_axis *axis)
+{
+    int t = axis->quantity.type[0];
+    const struct measured_batches *known = &s->what_if.batches[t];
+    const struct job_device_type *type = &s->w.job.type[t];
+    double from = (double)type->batch, to = (double)type->batch;
+    for (size_t i = 0; known->n > 1 && i < known->n; i++) {
+        from = i ? fmin(from, known->profile[i].batch) : known->profile[i].batch;
+        to = i ? fmax(to, known->profile[i].batch) : known->profile[i].batch;
+    }
+    if (!is_beyond(axis, from, to))
+        return;
+    if (known->n > 1)
+        progress_warn(&s->w.progress,
+                      "%s: times with a batch beyond those measured from %.0f to %.0f are "
+                      "extrapolated; measure them before you believe them.",
+                      type->name, from, to);
+    else
+        progress_warn(&s->w.progress,
+                      "%s: times with another batch than the measured %lld are extrapolated, in "
+                      "proportion to it; measure them before you believe them.",
+                      type->name, (long long)type->batch);
+}
+
 /* What a sweep's own choices add to what must be known about the job's forecast. */
 static void warn(const struct sweeping *s)
 {
-    const struct job *job = &s->w.job;
     const struct progress *progress = &s->w.progress;
     workspace_warn(&s->what_if.base);
     for (size_t a = 0; a < s->sweep.n_axes; a++) {
         const struct quantity *q = &s->sweep.axis[a].quantity;
         if (quantity_is_batch(q))
-            progress_warn(
-                progress,
-                "%s: times with another batch than the measured %lld are extrapolated, in "
-                "proportion to it; measure them before you believe them.",
-                job->type[q->type[0]].name, (long long)job->type[q->type[0]].batch);
+            warn_of_batches(s, &s->sweep.axis[a]);
         if (quantity_is_latency(q) && s->what_if.model == MODEL_CLOSED_FORM)
             progress_warn(progress, "%s changes nothing: the closed form knows no latency.",
                           q->path);
@@ -255,5 +284,6 @@ const struct command command_sweep = {
                OPTION_VARY | OPTION_HTML | OPTION_PART | OPTION_JOIN,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

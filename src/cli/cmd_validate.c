@@ -256,5 +256,6 @@ const struct command command_validate = {
                OPTION_OUTPUT | OPTION_RUNS | OPTION_MODEL,
     .min_args = 1,
     .max_args = 1,
+    .looks_at_signals = true,
     .run = run,
 };

@@ -18,6 +18,7 @@ struct command {
     const char *help;    /* paragraphs behind the options */
     uint64_t accepts;    /* OPTION_ bits */
     int min_args, max_args;
+    bool looks_at_signals; /* it ends what it has started; else a signal ends it at once */
     bool (*run)(const struct options *options, struct error *e);
 };
 

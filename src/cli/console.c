@@ -24,6 +24,10 @@ void console_start(bool quiet)
 {
     console.quiet = quiet;
     console.terminal = isatty(STDERR_FILENO);
+}
+
+void console_take_signals(void)
+{
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)

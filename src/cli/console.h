@@ -7,9 +7,11 @@
 
 #include "base/error.h"
 
-/* Takes over SIGINT, SIGTERM and SIGHUP: the first sets the flag, a second ends the program at
- * once. */
 void console_start(bool quiet);
+
+/* Takes over SIGINT, SIGTERM and SIGHUP: the first sets the flag, a second ends the program at
+ * once. For those that look at the flag. */
+void console_take_signals(void);
 
 /* The signal that came, or 0; long work looks at `console_interrupt_flag`. */
 int console_interrupted(void);

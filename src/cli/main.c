@@ -91,6 +91,8 @@ static int run_command(const struct command *command, int argc, char **argv)
     struct options options = {0};
     options_parse(command, argc, argv, &options);
     console_start(options.quiet);
+    if (command->looks_at_signals)
+        console_take_signals();
     struct error e = {0};
     command->run(&options, &e);
     console_finish();

@@ -177,6 +177,28 @@ static void check_words(struct argp_state *state, const struct parse *parse)
         argp_error(state, "--trace-ranks and --trace-measured go with --trace FILE");
 }
 
+static bool is_stdout(const char *file)
+{
+    return file && strcmp(file, "-") == 0;
+}
+
+/* Of what comes beside a result, none goes to standard output with it. */
+static void check_files(struct argp_state *state, const struct parse *parse)
+{
+    const struct options *options = parse->options;
+    bool elsewhere = options->output && !is_stdout(options->output);
+    bool new_job = parse->command->accepts & OPTION_NEW_JOB;
+    if (is_stdout(options->trace) && !elsewhere)
+        argp_error(state, "--trace is to a file: standard output has the forecast%s",
+                   parse->command->accepts & OPTION_OUTPUT ? ", unless -o FILE takes it" : "");
+    if (is_stdout(options->html) || is_stdout(options->rank_file) ||
+        (new_job && is_stdout(options->output)))
+        argp_error(state, "%s is to a file: standard output has the result",
+                   is_stdout(options->html)        ? "--html"
+                   : is_stdout(options->rank_file) ? "--rank-file"
+                                                   : "--new-job");
+}
+
 static error_t take(int key, char *value, struct argp_state *state)
 {
     struct parse *parse = state->input;
@@ -187,6 +209,7 @@ static error_t take(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         check_words(state, parse);
+        check_files(state, parse);
         return 0;
     default:
         return set_option(parse, key, value) ? 0 : ARGP_ERR_UNKNOWN;

@@ -133,7 +133,7 @@ static void add_box(struct search *s, struct box box)
     double most = p->sum > 0 ? (double)p->sum : (double)weighted_sum(p, box.high);
     s->n_tried++;
     box.number = s->n_made++;
-    box.bound = step_s / most;
+    box.bound = (p->least_s ? p->least_s(p->self, box.low, box.high) : step_s) / most;
     consider_low(s, &box, step_s);
     if (!is_point(p, &box) && is_worth_it(s, box.bound))
         push(s, box);

@@ -1,6 +1,7 @@
 /*
  * The best whole numbers, by boxes of them: a function that grows with each is at its least at a
- * box's lowest corner, which bounds the whole box from below (best first, Land and Doig 1960).
+ * box's lowest corner, which bounds the whole box from below (best first, Land and Doig 1960). One
+ * that falls somewhere brings its own bound.
  */
 #ifndef FORETRAIN_PLAN_BATCH_BOXES_H
 #define FORETRAIN_PLAN_BATCH_BOXES_H
@@ -14,8 +15,9 @@ struct batch_problem {
     const int64_t *weight;       /* [n], samples of a step for each one of a number */
     const int64_t *least, *most; /* [n] */
     int64_t sum;                 /* that the weighted numbers must have; 0: any */
-    /* Seconds of a step; must not fall where a number grows. May be INFINITY. */
-    double (*step_s)(void *self, const int64_t *number);
+    double (*step_s)(void *self, const int64_t *number); /* may be INFINITY */
+    /* No step from `low` to `high` takes less; NULL: none takes less than that of `low`. */
+    double (*least_s)(void *self, const int64_t *low, const int64_t *high);
     void *self;
     size_t most_tries; /* calls of step_s */
 };

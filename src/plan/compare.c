@@ -65,6 +65,7 @@ static bool forecast_blend(struct arena *arena, const struct blend *blend,
     take_network(arena, blend->from[COMPARE_NETWORK], &job);
     job.data = training->data;
     job.training = training->training;
+    job.storage = training->storage;
     return forecast_make(arena, &job, profile, blend->from[COMPARE_NETWORK]->network, model,
                          forecast, e);
 }

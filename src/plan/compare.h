@@ -25,7 +25,7 @@ enum compare_group {
     COMPARE_DEVICES,  /* types, how many, their data and ring */
     COMPARE_PROFILES, /* what was measured of a type, with its batch */
     COMPARE_NETWORK,
-    COMPARE_TRAINING, /* training set and epochs */
+    COMPARE_TRAINING, /* training set, its storage, epochs, collective */
     N_COMPARE_GROUPS
 };
 

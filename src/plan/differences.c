@@ -33,7 +33,7 @@ struct value {
     double is;
 };
 
-enum show { SHOW_COUNT, SHOW_BYTES, SHOW_RATE, SHOW_TIME, SHOW_PRICE };
+enum show { SHOW_COUNT, SHOW_BYTES, SHOW_RATE, SHOW_TIME, SHOW_PRICE, SHOW_SHARE };
 
 static const char *shown(struct arena *arena, struct value value, enum show show)
 {
@@ -44,6 +44,8 @@ static const char *shown(struct arena *arena, struct value value, enum show show
     char text[UNITS_TEXT_SIZE];
     if (!value.given)
         return NULL;
+    if (show == SHOW_SHARE)
+        return arena_format(arena, "%g %%", 100 * value.is);
     return arena_copy(arena, show == SHOW_COUNT ? units_format_count(value.is, text)
                                                 : units_format(value.is, dimension[show], text));
 }
@@ -60,6 +62,18 @@ static void compare(struct list *list, const char *name, const char *key, enum s
 static struct value given(bool is_given, double value)
 {
     return (struct value){is_given, value};
+}
+
+static struct value above_0(double value)
+{
+    return given(value > 0, value);
+}
+
+/* What is too long to be shown. */
+static void add_measured(struct list *list, const char *name, const char *what)
+{
+    add(list, *name ? arena_format(list->arena, "%s %s", name, what) : what, "as measured there",
+        "as measured here");
 }
 
 static void compare_amounts(struct list *list, const char *name, const char *key, struct amount a,
@@ -128,7 +142,19 @@ static void compare_devices(struct list *list, const struct pair *pair)
             given(b->n_hosts > 0, (double)b->n_hosts));
 }
 
-/* Names of devices at each position; only worth a look where counts are the same. */
+static bool same_counts(const struct list *list)
+{
+    const struct job *a = list->side[0].job, *b = list->side[1].job;
+    bool same = a->n_types == b->n_types;
+    for (int t = 0; same && t < a->n_types; t++) {
+        struct pair pair = find_pair(list, a->type[t].name);
+        same = pair.type[1] && pair.type[0]->count == pair.type[1]->count &&
+               pair.type[0]->n_hosts == pair.type[1]->n_hosts;
+    }
+    return same;
+}
+
+/* Names of devices at each position. */
 static bool same_ring(const struct list *list)
 {
     const struct job *a = list->side[0].job, *b = list->side[1].job;
@@ -146,7 +172,7 @@ static void compare_rings(struct list *list)
 {
     static const char *const order[] = {"as listed", "in its own order"};
     const struct job *a = list->side[0].job, *b = list->side[1].job;
-    if (list->n == 0 && !same_ring(list))
+    if (same_counts(list) && !same_ring(list))
         add(list, "ring", order[a->ring != NULL], order[b->ring != NULL]);
 }
 
@@ -158,6 +184,34 @@ static void compare_stages(struct list *list, const struct pair *pair)
         compare(list, pair->name, stage_key((enum stage)s), SHOW_TIME,
                 given(x->known, x->stats.mean), given(y->known, y->stats.mean));
     }
+}
+
+static bool same_samples(const struct samples *a, const struct samples *b)
+{
+    const struct stats *x = &a->stats, *y = &b->stats;
+    return a->known == b->known &&
+           (!a->known || (x->mean == y->mean && x->sd == y->sd && x->min == y->min &&
+                          x->max == y->max && x->n == y->n));
+}
+
+static bool same_spread(const struct profile *a, const struct profile *b)
+{
+    bool same = true;
+    for (int s = 0; s < N_STAGES; s++)
+        same = same && (a->stage[s].stats.mean != b->stage[s].stats.mean ||
+                        same_samples(&a->stage[s], &b->stage[s]));
+    return same;
+}
+
+static bool same_buckets(const struct profile *a, const struct profile *b)
+{
+    bool same = true;
+    for (size_t i = 0; same && i < a->n_buckets; i++) {
+        const struct bucket *x = &a->bucket[i], *y = &b->bucket[i];
+        same = x->bytes == y->bytes && x->wire_bytes == y->wire_bytes &&
+               same_samples(&x->ready, &y->ready) && same_samples(&x->done, &y->done);
+    }
+    return same;
 }
 
 static void compare_profiles(struct list *list, const struct pair *pair)
@@ -174,8 +228,16 @@ static void compare_profiles(struct list *list, const struct pair *pair)
     compare_stages(list, pair);
     compare(list, pair->name, "bytes sent", SHOW_BYTES, given(true, a->bytes_sent),
             given(true, b->bytes_sent));
+    compare(list, pair->name, "bytes read", SHOW_BYTES, above_0(a->bytes_read),
+            above_0(b->bytes_read));
+    compare(list, pair->name, "sample size", SHOW_BYTES, above_0(a->sample_bytes),
+            above_0(b->sample_bytes));
     compare(list, pair->name, "buckets", SHOW_COUNT, given(true, (double)a->n_buckets),
             given(true, (double)b->n_buckets));
+    if (!same_spread(a, b))
+        add_measured(list, pair->name, "spread of times");
+    if (a->n_buckets == b->n_buckets && !same_buckets(a, b))
+        add_measured(list, pair->name, "times and sizes of buckets");
 }
 
 static struct link find_link(const struct class_links *classes, const struct job *job,
@@ -186,6 +248,24 @@ static struct link find_link(const struct class_links *classes, const struct job
     if (a != JOB_NO_TYPE && b != JOB_NO_TYPE)
         link = *class_link(classes, a, b, within);
     return link;
+}
+
+static bool same_curve(const struct link_curve *a, const struct link_curve *b)
+{
+    bool same = (a != NULL) == (b != NULL) && (!a || a->n == b->n);
+    for (size_t i = 0; same && a && i < a->n; i++)
+        same = a->point[i].bytes == b->point[i].bytes && a->point[i].time_s == b->point[i].time_s;
+    return same;
+}
+
+static void compare_curves(struct list *list, const char *name, const struct link_curve *a,
+                           const struct link_curve *b)
+{
+    if (a && b && !same_curve(a, b))
+        add_measured(list, name, "by size");
+    else if (a || b)
+        compare(list, name, "sizes in its table", SHOW_COUNT, given(a, a ? (double)a->n : 0),
+                given(b, b ? (double)b->n : 0));
 }
 
 static void compare_link(struct list *list, const struct class_links *classes, const char *from,
@@ -199,8 +279,12 @@ static void compare_link(struct list *list, const struct class_links *classes, c
     compare(list, name, "bandwidth", SHOW_RATE,
             given(link[0].source != LINK_UNKNOWN, link[0].bandwidth_Bps),
             given(link[1].source != LINK_UNKNOWN, link[1].bandwidth_Bps));
-    compare(list, name, "latency", SHOW_TIME, given(link[0].latency_s > 0, link[0].latency_s),
-            given(link[1].latency_s > 0, link[1].latency_s));
+    compare(list, name, "latency", SHOW_TIME, above_0(link[0].latency_s),
+            above_0(link[1].latency_s));
+    compare(list, name, "both ways", SHOW_RATE, above_0(link[0].both_ways_Bps),
+            above_0(link[1].both_ways_Bps));
+    compare(list, name, "spread", SHOW_SHARE, above_0(link[0].spread), above_0(link[1].spread));
+    compare_curves(list, name, link[0].curve, link[1].curve);
 }
 
 static bool has_slots(const struct job *job)
@@ -214,16 +298,34 @@ static bool has_slots(const struct job *job)
     return false;
 }
 
+static bool same_links(const struct link *a, const struct link *b, size_t n)
+{
+    bool same = true;
+    for (size_t i = 0; same && i < n * n; i++)
+        same = a[i].source == b[i].source && a[i].bandwidth_Bps == b[i].bandwidth_Bps &&
+               a[i].latency_s == b[i].latency_s && a[i].together_Bps == b[i].together_Bps &&
+               a[i].both_ways_Bps == b[i].both_ways_Bps && a[i].spread == b[i].spread &&
+               same_curve(a[i].curve, b[i].curve);
+    return same;
+}
+
 static bool same_values(const struct network *a, const struct network *b)
 {
     size_t n = a ? a->n : 0;
     bool same = n == (b ? b->n : 0);
     for (size_t i = 0; same && i < n; i++)
         same = strcmp(a->name[i], b->name[i]) == 0;
-    for (size_t i = 0; same && i < n * n; i++)
-        same = a->link[i].bandwidth_Bps == b->link[i].bandwidth_Bps &&
-               a->link[i].latency_s == b->link[i].latency_s &&
-               a->link[i].together_Bps == b->link[i].together_Bps;
+    return same && (n == 0 || same_links(a->link, b->link, n));
+}
+
+static bool same_topology(const struct network *a, const struct network *b)
+{
+    size_t n = a ? a->n_within : 0;
+    bool same = n == (b ? b->n_within : 0);
+    for (size_t i = 0; same && i < n; i++) {
+        const struct host_links *x = &a->within[i], *y = &b->within[i];
+        same = x->n == y->n && strcmp(x->type, y->type) == 0 && same_links(x->link, y->link, x->n);
+    }
     return same;
 }
 
@@ -244,21 +346,38 @@ static void compare_networks(struct list *list)
         if (slots)
             compare_link(list, classes, from, to, true);
     }
-    if (list->n == n_before && !same_values(side[0].network, side[1].network))
-        add(list, "links between hosts", "as measured there", "as measured here");
+    bool told = list->n > n_before;
+    if (!told && !same_values(side[0].network, side[1].network))
+        add_measured(list, "", "links between hosts");
+    if (!told && !same_topology(side[0].network, side[1].network))
+        add_measured(list, "", "links within hosts");
+}
+
+static void compare_epochs(struct list *list, const struct job_training *a,
+                           const struct job_training *b)
+{
+    static const char *const last[] = {"as it is", "dropped"};
+    compare(list, "", "epochs", SHOW_COUNT, given(true, a->epochs), given(true, b->epochs));
+    compare(list, "", "evaluation", SHOW_TIME, above_0(a->evaluation_s), above_0(b->evaluation_s));
+    compare(list, "", "checkpoint", SHOW_TIME, above_0(a->checkpoint_s), above_0(b->checkpoint_s));
+    if (a->collective != b->collective)
+        add(list, "collective", ft_collective_name(a->collective),
+            ft_collective_name(b->collective));
+    if (a->drops_last != b->drops_last)
+        add(list, "last batch", last[a->drops_last], last[b->drops_last]);
 }
 
 static void compare_training(struct list *list)
 {
     const struct job *a = list->side[0].job, *b = list->side[1].job;
-    compare(list, "", "epochs", SHOW_COUNT, given(true, a->training.epochs),
-            given(true, b->training.epochs));
+    compare_epochs(list, &a->training, &b->training);
+    compare(list, "", "storage bandwidth", SHOW_RATE, above_0(a->storage.bandwidth_Bps),
+            above_0(b->storage.bandwidth_Bps));
     compare_amounts(list, "", "data size", a->data.size, b->data.size);
-    compare(list, "", "data samples", SHOW_COUNT, given(a->data.n_samples > 0, a->data.n_samples),
-            given(b->data.n_samples > 0, b->data.n_samples));
-    compare(list, "", "sample size", SHOW_BYTES,
-            given(a->data.sample_bytes > 0, a->data.sample_bytes),
-            given(b->data.sample_bytes > 0, b->data.sample_bytes));
+    compare(list, "", "data samples", SHOW_COUNT, above_0(a->data.n_samples),
+            above_0(b->data.n_samples));
+    compare(list, "", "sample size", SHOW_BYTES, above_0(a->data.sample_bytes),
+            above_0(b->data.sample_bytes));
 }
 
 struct difference *differences_find(struct arena *arena, const struct compare_side *side, size_t *n)

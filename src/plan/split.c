@@ -77,16 +77,90 @@ static bool forecast_at(struct splitter *s, struct arena *arena, const struct jo
     return forecast_storage(job, profile, f, &warnings, e);
 }
 
-static bool ring_at(struct splitter *s, struct arena *arena, const int64_t *batch,
-                    struct mean_ring *ring, struct error *e)
+static void take_less(struct arena *arena, struct samples *least, const struct samples *other)
+{
+    if (least->known && other->known && other->stats.mean < least->stats.mean)
+        *least = samples_times(arena, least, other->stats.mean / least->stats.mean);
+}
+
+static void take_less_of_all(struct arena *arena, struct profile *least,
+                             const struct profile *other)
+{
+    for (size_t k = 0; k < N_STAGES; k++)
+        take_less(arena, &least->stage[k], &other->stage[k]);
+    for (size_t b = 0; b < least->n_buckets; b++)
+        take_less(arena, &least->bucket[b].ready, &other->bucket[b].ready);
+}
+
+static struct bucket *copy_buckets(struct arena *arena, const struct profile *p)
+{
+    struct bucket *bucket = ARENA_ARRAY(arena, p->n_buckets, struct bucket);
+    for (size_t b = 0; b < p->n_buckets; b++)
+        bucket[b] = p->bucket[b];
+    return bucket;
+}
+
+/* What is in proportion to the nearest batch's jumps where another is nearest. */
+static void take_least_shares(const struct split_profiles *p, struct profile *least)
+{
+    struct stats *wait = &least->stage[STAGE_WAIT].stats;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct profile *measured = &p->profile[i];
+        const struct stats *other = &measured->stage[STAGE_WAIT].stats;
+        if (other->mean > 0)
+            wait->min = fmin(wait->min, other->min / other->mean * wait->mean);
+        if (measured->bytes_read > 0)
+            least->bytes_read =
+                fmin(least->bytes_read, measured->bytes_read / measured->batch * least->batch);
+    }
+}
+
+/* Times are lines between the batches that were measured: the least are at one of them, or at an
+ * end. */
+static bool least_profile(struct arena *arena, const struct split_profiles *p, int64_t low,
+                          int64_t high, struct profile *least, struct error *e)
+{
+    struct batch_fit fit;
+    struct profile at_high;
+    if (!profile_at(arena, p, (double)low, least, &fit, e) ||
+        !profile_at(arena, p, (double)high, &at_high, &fit, e))
+        return false;
+    least->bucket = copy_buckets(arena, least);
+    take_less_of_all(arena, least, &at_high);
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->profile[i].batch > (double)low && p->profile[i].batch < (double)high)
+            take_less_of_all(arena, least, &p->profile[i]);
+    }
+    take_least_shares(p, least);
+    return true;
+}
+
+static bool least_profiles(struct splitter *s, struct arena *arena, const int64_t *low,
+                           const int64_t *high, struct profile *profile, struct error *e)
+{
+    for (size_t t = 0; t < n_types(s); t++) {
+        if (!least_profile(arena, &s->profiles[t], low[t], high[t], &profile[t], e))
+            return false;
+    }
+    return true;
+}
+
+static bool ring_of(struct splitter *s, struct arena *arena, const int64_t *batch,
+                    const struct profile *profile, struct mean_ring *ring, struct error *e)
 {
     struct forecast f;
     struct job job = job_at(s, arena, batch);
-    struct profile *profile = ARENA_ARRAY(arena, n_types(s), struct profile);
-    if (!profiles_at(s, arena, batch, profile, e) || !forecast_at(s, arena, &job, profile, &f, e))
+    if (!forecast_at(s, arena, &job, profile, &f, e))
         return false;
     mean_ring_make(arena, &job, profile, &f, ring);
     return true;
+}
+
+static bool ring_at(struct splitter *s, struct arena *arena, const int64_t *batch,
+                    struct mean_ring *ring, struct error *e)
+{
+    struct profile *profile = ARENA_ARRAY(arena, n_types(s), struct profile);
+    return profiles_at(s, arena, batch, profile, e) && ring_of(s, arena, batch, profile, ring, e);
 }
 
 static double step_at(void *self, const int64_t *batch)
@@ -98,6 +172,22 @@ static double step_at(void *self, const int64_t *batch)
     double step_s = ring_at(s, &scratch, batch, &ring, &none)
                         ? mean_ring_step_s(&ring, s->type_of, s->link)
                         : INFINITY;
+    error_clear(&none);
+    arena_free(&scratch);
+    return step_s;
+}
+
+static double least_step(void *self, const int64_t *low, const int64_t *high)
+{
+    struct splitter *s = self;
+    struct arena scratch = {0};
+    struct error none = {0};
+    struct mean_ring ring;
+    struct profile *profile = ARENA_ARRAY(&scratch, n_types(s), struct profile);
+    double step_s = least_profiles(s, &scratch, low, high, profile, &none) &&
+                            ring_of(s, &scratch, low, profile, &ring, &none)
+                        ? mean_ring_step_s(&ring, s->type_of, s->link)
+                        : 0;
     error_clear(&none);
     arena_free(&scratch);
     return step_s;
@@ -128,24 +218,29 @@ static void range_of_measured(const struct split_profiles *p, struct split_type 
     }
 }
 
-/* The smallest mini-batch that the fit gives times for: all above it have them too. */
-static int64_t least_batch(const struct splitter *s, size_t t)
+static bool has_times(const struct splitter *s, size_t t, int64_t batch)
 {
-    int64_t low = 1, high = s->job->type[t].batch;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        struct arena scratch = {0};
-        struct profile profile;
-        struct batch_fit fit;
-        struct error none = {0};
-        if (profile_at(&scratch, &s->profiles[t], (double)middle, &profile, &fit, &none))
-            high = middle;
+    struct arena scratch = {0};
+    struct profile profile;
+    struct batch_fit fit;
+    struct error none = {0};
+    bool has = profile_at(&scratch, &s->profiles[t], (double)batch, &profile, &fit, &none);
+    error_clear(&none);
+    arena_free(&scratch);
+    return has;
+}
+
+/* The last mini-batch from `known`, which has times, to `end` for which the fit gives them. */
+static int64_t last_with_times(const struct splitter *s, size_t t, int64_t known, int64_t end)
+{
+    while (known != end) {
+        int64_t rest = end - known, middle = known + rest / 2 + rest % 2;
+        if (has_times(s, t, middle))
+            known = middle;
         else
-            low = middle + 1;
-        error_clear(&none);
-        arena_free(&scratch);
+            end = middle + (rest > 0 ? -1 : 1);
     }
-    return low;
+    return known;
 }
 
 /* Memory is known to suffice for what the job says, and for what was measured. */
@@ -159,8 +254,10 @@ static void find_limits(struct splitter *s, bool fastest)
         type->most = given > 0 ? (double)given
                      : fastest ? fmax(type->to, (double)s->job->type[t].batch)
                                : 0;
+        int64_t own = s->job->type[t].batch;
         s->most[t] = type->most > 0 ? (int64_t)type->most : MOST_BATCH;
-        s->least[t] = least_batch(s, t);
+        s->least[t] = last_with_times(s, t, own, 1);
+        s->most[t] = s->most[t] > own ? last_with_times(s, t, own, s->most[t]) : s->most[t];
     }
 }
 
@@ -200,6 +297,16 @@ static size_t tries_for(size_t n_devices)
     return n > MOST ? MOST : n < FEWEST ? FEWEST : n;
 }
 
+/* Else all times are in proportion, or stay: none falls. */
+static bool has_fits(const struct splitter *s)
+{
+    for (size_t t = 0; t < n_types(s); t++) {
+        if (s->profiles[t].n > 1)
+            return true;
+    }
+    return false;
+}
+
 /* Starts from the job's own mini-batches where they are allowed. */
 static bool search(struct splitter *s, const struct split_wish *wish, int64_t *batch,
                    struct error *e)
@@ -212,6 +319,7 @@ static bool search(struct splitter *s, const struct split_wish *wish, int64_t *b
                                     .most = s->most,
                                     .sum = wish->fastest ? 0 : (int64_t)wanted,
                                     .step_s = step_at,
+                                    .least_s = has_fits(s) ? least_step : NULL,
                                     .self = s,
                                     .most_tries = tries_for(s->job->n_devices)};
     bool allowed = problem.sum == 0 || problem.sum == own;

@@ -66,7 +66,7 @@ struct split {
  *   network   or NULL
  *
  * Fails as forecast_make; where no whole mini-batches within the limits make the global batch.
- * Exact where no type takes less time for more samples and the search is not cut off.
+ * Exact where the search is not cut off.
  */
 bool split_find(struct arena *arena, const struct job *job, const struct split_profiles *profiles,
                 const struct network *network, enum forecast_model model,

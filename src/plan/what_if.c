@@ -213,17 +213,29 @@ static bool find_class_link(const struct system *s, int from, int to, bool withi
     return false;
 }
 
+static size_t slots_of(const struct job_device_type *t)
+{
+    return t->n_hosts > 0 ? (size_t)t->host[0].n_devices : 1;
+}
+
+/* All devices of both types are on the one host that both list first. */
+static bool on_one_host(const struct job_device_type *a, const struct job_device_type *b)
+{
+    return a->n_hosts > 0 && b->n_hosts > 0 && strcmp(a->host[0].name, b->host[0].name) == 0 &&
+           (size_t)a->count <= slots_of(a) && (size_t)b->count <= slots_of(b);
+}
+
 /* Devices of one type, as many to a host as its first host has; then on to the next type. */
 static bool add_run(struct system *s, int run, size_t first, struct error *e)
 {
-    int type = s->type[run], next = s->type[(run + 1) % s->f.n_types];
+    int next_run = (run + 1) % s->f.n_types, type = s->type[run], next = s->type[next_run];
     const struct job_device_type *t = &s->job.type[run];
-    size_t n = (size_t)t->count, slots = t->n_hosts > 0 ? (size_t)t->host[0].n_devices : 1;
-    bool on_one_host = s->f.n_types == 1 && n <= slots;
+    size_t n = (size_t)t->count, slots = slots_of(t);
+    bool leaves_within = on_one_host(t, &s->job.type[next_run]);
     struct link across, within, leaving;
-    if ((n > 1 && !find_class_link(s, type, type, false, &across, e)) ||
+    if ((n > slots && !find_class_link(s, type, type, false, &across, e)) ||
         (n > 1 && slots > 1 && !find_class_link(s, type, type, true, &within, e)) ||
-        !find_class_link(s, type, next, on_one_host, &leaving, e))
+        !find_class_link(s, type, next, leaves_within, &leaving, e))
         return false;
     for (size_t k = 0; k < n; k++) {
         bool stays = (k + 1) % slots != 0;
@@ -387,12 +399,33 @@ static bool forecast_system(struct system *s, struct outcome *outcome, struct er
     return true;
 }
 
+/* A table says what messages of each size take, latency and bandwidth in one. */
+static bool check_changes(const struct system *s, struct error *e)
+{
+    const struct job *job = &s->variant->job;
+    for (size_t c = 0; c < s->variant->n_changes; c++) {
+        const struct link_change *change = &s->variant->change[c];
+        int a = change->type[0], b = change->type[1];
+        bool table = class_link(&s->w->classes, a, b, false)->curve ||
+                     class_link(&s->w->classes, b, a, false)->curve;
+        if (!table || change->bandwidth_Bps > 0 || change->latency_s < 0)
+            continue;
+        error_set(e, ERROR_INPUT,
+                  "%s: the latency between %s and %s cannot vary: it is in the "
+                  "link's table",
+                  job->file ? job->file : "job", job->type[a].name, job->type[b].name);
+        error_hint(e, "vary its bandwidth too: both then stand for the table");
+        return false;
+    }
+    return true;
+}
+
 bool what_if_forecast(const struct what_if *w, const struct variant *variant,
                       struct outcome *outcome, struct error *e)
 {
     struct system s = {.w = w, .variant = variant};
     s.warnings.arena = &s.arena;
-    bool ok = forecast_system(&s, outcome, e);
+    bool ok = check_changes(&s, e) && forecast_system(&s, outcome, e);
     arena_free(&s.arena);
     return ok;
 }

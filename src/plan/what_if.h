@@ -84,8 +84,8 @@ double what_if_waiting(const struct what_if *what_if);
 bool what_if_allow_batch(struct what_if *what_if, int type, int64_t batch, struct error *e);
 
 /*
- * Forecasts one system; may be called from several threads. Fails where a link has no value or a
- * time is too long to count. Takes O(n_devices) by the closed form, some steps of the timeline
+ * Forecasts one system; may be called from several threads. Fails where a link has no value, where
+ * only the latency of one with a table is changed, or a time is too long to count. Takes O(n_devices) by the closed form, some steps of the timeline
  * else.
  */
 bool what_if_forecast(const struct what_if *what_if, const struct variant *variant,

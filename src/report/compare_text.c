@@ -88,18 +88,26 @@ static void print_name(struct arena *arena, const char *lead, const char *name,
                            forecast_model_name(f->model)));
 }
 
+static bool same_forecast(const struct comparison *c)
+{
+    const struct forecast *a = &c->forecast[0], *b = &c->forecast[1];
+    return a->step_s == b->step_s && a->epoch_known == b->epoch_known &&
+           (!a->epoch_known || a->total_s == b->total_s);
+}
+
 void report_compare_text(const struct comparison *c, struct text *out)
 {
     struct arena scratch = {0};
     print_name(&scratch, "First:  ", c->name[0], &c->forecast[0], out);
     print_name(&scratch, "Second: ", c->name[1], &c->forecast[1], out);
     text_add(out, "\n");
-    if (c->n_differences == 0) {
-        text_add(out, "Nothing that a forecast depends on differs.\n\n");
-    } else {
+    if (c->n_differences)
         print_differences(c, out);
-        text_add(out, "\n");
-    }
+    else
+        text_add(out, same_forecast(c)
+                          ? "Nothing that a forecast depends on differs.\n"
+                          : "The forecasts differ by something that is not compared.\n");
+    text_add(out, "\n");
     print_steps(c, out);
     print_reasons(&scratch, c, out);
     arena_free(&scratch);

@@ -19,6 +19,22 @@ static void list_warnings(const struct page *page)
     text_add(page->out, "</ul>\n");
 }
 
+static const char *class_values(const struct page *page, const struct job_link *link)
+{
+    const char *both = "", *spread = "";
+    if (link->nccl_tests)
+        return arena_format(page->arena, "by the table %s", link->nccl_tests);
+    if (link->both_ways_Bps > 0)
+        both = arena_format(page->arena, ", both ways together %s",
+                            page_unit(page, link->both_ways_Bps, DIMENSION_BANDWIDTH));
+    if (link->spread > 0)
+        spread = arena_format(page->arena, ", spread %g %%", 100 * link->spread);
+    return arena_format(page->arena, "%s, latency %s%s%s",
+                        page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH),
+                        link->latency_s > 0 ? page_time(page, link->latency_s) : "not given", both,
+                        spread);
+}
+
 static void list_classes(const struct page *page)
 {
     static const char *const where[] = {[LINK_ANYWHERE] = "",
@@ -28,11 +44,9 @@ static void list_classes(const struct page *page)
     for (size_t i = 0; i < job->n_links; i++) {
         const struct job_link *link = &job->link[i];
         item(page,
-             arena_format(page->arena, "Links %s %s %s%s: %s, latency %s.",
-                          job->type[link->from_type].name, link->directed ? "to" : "and",
-                          job->type[link->to_type].name, where[link->where],
-                          page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH),
-                          link->latency_s > 0 ? page_time(page, link->latency_s) : "not given"));
+             arena_format(page->arena, "Links %s %s %s%s: %s.", job->type[link->from_type].name,
+                          link->directed ? "to" : "and", job->type[link->to_type].name,
+                          where[link->where], class_values(page, link)));
     }
 }
 
@@ -64,6 +78,10 @@ static void list_types(const struct page *page)
         for (size_t k = 0; !p->assumed && k < job->type[t].n_profiles; k++)
             item(page, arena_format(page->arena, "The profile of %s: given as %s.",
                                     job->type[t].name, job->type[t].profile[k]));
+        if (job->type[t].micro_batches > 0)
+            item(page, arena_format(page->arena, "Micro-batches in a step of each %s: %s.",
+                                    job->type[t].name,
+                                    page_count(page, (double)job->type[t].micro_batches)));
         if (job->type[t].data.unit != AMOUNT_NONE)
             item(page,
                  arena_format(page->arena, "Data of each %s: %s.", job->type[t].name,
@@ -83,11 +101,13 @@ static void list_between_epochs(const struct page *page)
     if (f->checkpoint_s > 0)
         item(page, arena_format(page->arena, "Checkpoints in each epoch: %s.",
                                 page_duration(page, f->checkpoint_s)));
+    double storage_Bps = page->run->job->storage.bandwidth_Bps;
+    if (storage_Bps > 0)
+        item(page, arena_format(page->arena, "The storage's bandwidth: %s.",
+                                page_unit(page, storage_Bps, DIMENSION_BANDWIDTH)));
     if (f->storage_s > 0)
-        item(page,
-             arena_format(page->arena,
-                          "The storage's bandwidth: a step's samples for all devices take %s.",
-                          page_time(page, f->storage_s)));
+        item(page, arena_format(page->arena, "It delivers a step's samples for all devices in %s.",
+                                page_time(page, f->storage_s)));
 }
 
 static void list_given(const struct page *page)

@@ -202,8 +202,8 @@ void report_split_text(const struct split *split, struct text *out)
     if (weighs(split))
         text_wrap(out, "Gradients: ",
                   "DDP takes the plain mean over devices, so that a sample of a small mini-batch "
-                  "counts more. Multiply each device's loss by its weight: mini-batch · devices / "
-                  "global batch.");
+                  "counts more. Multiply each device's loss by its weight: its samples of a step · "
+                  "devices / global batch.");
     print_notes(&scratch, split, &notes);
     if (notes.length)
         text_format(out, "\nNotes:\n%s", notes.data);

@@ -70,6 +70,14 @@ class Python(Installed):
         self.assertEqual(self.foretrain.predict(job)["n_devices"], 2)
         device["count"] = 3
         self.assertEqual(self.foretrain.predict(job)["n_devices"], 3)
+        with tempfile.TemporaryDirectory() as folder:
+            device["profile"] = str(shutil.copy("profiles/a100.json", f"{folder}/zwölf 😀.json"))
+            self.assertEqual(self.foretrain.predict(job)["n_devices"], 3)
+
+    def test_refuses_a_trace_in_the_result_s_place(self):
+        with self.assertRaisesRegex(self.foretrain.Error, "--trace is to a file") as raised:
+            self.foretrain.predict(JOB, trace="-")
+        self.assertEqual(raised.exception.status, 2)
 
     def test_raises_the_command_s_own_text(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as job:

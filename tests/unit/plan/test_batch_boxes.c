@@ -97,7 +97,7 @@ static void what_it_starts_from_stays_where_nothing_is_better(void **state)
     struct growth growth = {.n = 2, .coarse = {1, 1}, .rest_s = 1};
     const int64_t weight[] = {1, 1}, least[] = {1, 1}, most[] = {9, 9};
     int64_t number[] = {4, 6};
-    struct batch_problem p = {2, weight, least, most, 10, step_s, &growth, 100};
+    struct batch_problem p = {2, weight, least, most, 10, step_s, NULL, &growth, 100};
     struct batch_answer answer = {.s_a_sample = 0.1, .number = number};
     batch_boxes_search(&p, &answer);
     assert_true(answer.found && answer.exact);
@@ -110,7 +110,7 @@ static void a_search_that_is_cut_off_says_so_and_keeps_its_bound(void **state)
     struct growth growth = {.n = 2, .slope_s = {1, 1.5}, .coarse = {1, 1}, .rest_s = 0.5};
     const int64_t weight[] = {1, 1}, least[] = {1, 1}, most[] = {99, 99};
     int64_t number[2], tried[2];
-    struct batch_problem p = {2, weight, least, most, 100, step_s, &growth, 4};
+    struct batch_problem p = {2, weight, least, most, 100, step_s, NULL, &growth, 4};
     struct batch_answer answer = {.s_a_sample = INFINITY, .number = number};
     batch_boxes_search(&p, &answer);
     assert_false(answer.exact);

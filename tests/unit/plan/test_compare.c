@@ -114,6 +114,71 @@ static void each_group_is_taken_over_by_itself(void **state)
     free_two(&two);
 }
 
+static void what_is_seldom_given_is_compared_too(void **state)
+{
+    (void)state;
+    struct two two;
+    read_two(&two,
+             "data: {samples: 64000, sample_size: 1 MB}\nstorage: {bandwidth: 100 MB/s}\n"
+             "training: {evaluation: 10 s, checkpoint: 20 s, last_batch: drop, collective: tree}\n"
+             "devices:\n  fast: {count: 3, batch: 16}\n  slow: {count: 3, batch: 16}\n"
+             "network:\n  links:\n"
+             "    - {between: [fast, fast], bandwidth: 100 MB/s, latency: 1 ms}\n"
+             "    - {between: [slow, slow], bandwidth: 80 MB/s, latency: 2 ms}\n"
+             "    - {between: [fast, slow], bandwidth: 50 MB/s, latency: 3 ms, spread: 40 %,\n"
+             "       both_ways: 60 MB/s}\n");
+    compare(&two);
+    expect_difference(&two, "fast to slow spread", "-", "40 %");
+    expect_difference(&two, "slow to fast both ways", "-", "480 Mbit/s");
+    expect_difference(&two, "evaluation", "-", "10 s");
+    expect_difference(&two, "checkpoint", "-", "20 s");
+    expect_difference(&two, "collective", "ring", "tree");
+    expect_difference(&two, "last batch", "as it is", "dropped");
+    expect_difference(&two, "storage bandwidth", "-", "800 Mbit/s");
+    assert_true(two.comparison.forecast[1].step_s > two.comparison.forecast[0].step_s);
+    expect_arrival(&two);
+    free_two(&two);
+}
+
+static void tables_of_links_and_times_of_buckets_are_compared(void **state)
+{
+    (void)state;
+    struct two two;
+    static const struct ft_message point[] = {{1e5, 0.01}, {1e7, 0.2}};
+    static const struct link_curve curve = {point, 2};
+    static const char *name[] = {"fast-0", "fast-1"};
+    struct link link[4] = {{0},
+                           {.bandwidth_Bps = 1e8, .source = LINK_MEASURED},
+                           {.bandwidth_Bps = 1e8, .source = LINK_MEASURED},
+                           {0}};
+    struct link other[4] = {link[0], link[1], link[2], link[3]};
+    other[1].curve = &curve;
+    read_two(&two, FIRST);
+    two.lab[0].cluster.network = (struct network){.name = name, .n = 2, .link = link};
+    two.lab[1].cluster.network = (struct network){.name = name, .n = 2, .link = other};
+    two.lab[1].bucket[0][0].ready.stats.mean *= 2;
+    compare(&two);
+    expect_difference(&two, "fast times and sizes of buckets", "as measured there",
+                      "as measured here");
+    assert_int_equal(two.comparison.difference[1].group, COMPARE_NETWORK);
+    free_two(&two);
+}
+
+static void another_ring_is_seen_beside_other_differences_of_devices(void **state)
+{
+    (void)state;
+    struct two two;
+    read_two(&two, "data: {samples: 64000}\ndevices:\n  fast: {count: 3, batch: 16, price: 2/h}\n"
+                   "  slow: {count: 3, batch: 16}\n" LAB_LINKS);
+    size_t ring[] = {0, 3, 1, 4, 2, 5};
+    two.lab[1].cluster.job.ring = ring;
+    compare(&two);
+    expect_difference(&two, "fast price", "-", "2/h");
+    expect_difference(&two, "ring", "as listed", "in its own order");
+    expect_arrival(&two);
+    free_two(&two);
+}
+
 static void a_new_type_comes_with_its_profile_and_links(void **state)
 {
     (void)state;
@@ -179,6 +244,9 @@ int main(void)
     static const struct CMUnitTest test[] = {
         cmocka_unit_test(the_same_job_twice_has_no_differences),
         cmocka_unit_test(each_group_is_taken_over_by_itself),
+        cmocka_unit_test(what_is_seldom_given_is_compared_too),
+        cmocka_unit_test(tables_of_links_and_times_of_buckets_are_compared),
+        cmocka_unit_test(another_ring_is_seen_beside_other_differences_of_devices),
         cmocka_unit_test(a_new_type_comes_with_its_profile_and_links),
         cmocka_unit_test(another_order_of_the_ring_is_told),
         cmocka_unit_test(measured_links_differ_even_where_the_worst_is_the_same),

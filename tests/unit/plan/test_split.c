@@ -208,6 +208,68 @@ static void no_other_mini_batches_are_better_by_the_timeline(void **state)
         check_against_all(&r, 2 + (trial % 5 == 0), MODEL_TIMELINE, trial % 2);
 }
 
+/* Forward times of a type at three mini-batches; lines between them. */
+struct bends {
+    double forward_s[3];
+    struct profile profile[3];
+};
+
+static const double bend_at[] = {1, GIVEN, MOST_BATCH};
+
+static void bend(struct lab *lab, struct random *r, struct bends *bends)
+{
+    for (int t = 0; t < lab->c.job.n_types; t++) {
+        for (int i = 0; i < 3; i++) {
+            bends[t].forward_s[i] = 0.02 + 0.3 * random_unit(r);
+            bends[t].profile[i] = cluster_profile(lab->c.job.type[t].name, (int)bend_at[i],
+                                                  bends[t].forward_s[i], 0.01, 6e6);
+        }
+        lab->profiles[t] = (struct split_profiles){bends[t].profile, 3};
+    }
+}
+
+static double bent_s(const struct bends *bends, int64_t batch)
+{
+    int i = batch <= GIVEN ? 0 : 1;
+    double share = ((double)batch - bend_at[i]) / (bend_at[i + 1] - bend_at[i]);
+    return bends->forward_s[i] + share * (bends->forward_s[i + 1] - bends->forward_s[i]) + 0.01;
+}
+
+/* Two types; all links are the same, so that the slowest type is the step. */
+static double best_bent(const struct lab *lab, const struct bends *bends, double sum)
+{
+    double best = INFINITY, n = (double)lab->c.job.n_devices;
+    double ring_s = 2 * (n - 1) / n * 6e6 / 5e7;
+    for (int64_t a = 1; a <= MOST_BATCH; a++) {
+        for (int64_t b = 1; b <= MOST_BATCH; b++) {
+            double samples = global_batch(lab, (const int64_t[]){a, b});
+            double step_s = fmax(bent_s(&bends[0], a), bent_s(&bends[1], b)) + ring_s;
+            if (sum == 0 || samples == sum)
+                best = fmin(best, step_s / samples);
+        }
+    }
+    return best;
+}
+
+static void no_other_mini_batches_are_better_where_times_fall(void **state)
+{
+    (void)state;
+    struct random r = random_seed(10, 1);
+    for (int trial = 0; trial < 60; trial++) {
+        struct lab lab;
+        struct bends bends[2];
+        make_lab(&lab, &r, 2, MODEL_CLOSED_FORM);
+        bend(&lab, &r, bends);
+        lab.wish.fastest = trial % 2;
+        split(&lab);
+        double own = global_batch(&lab, (const int64_t[]){GIVEN, GIVEN});
+        assert_true(lab.split.exact);
+        assert_near(1 / lab.split.found.samples_per_s,
+                    best_bent(&lab, bends, lab.wish.fastest ? 0 : own));
+        cluster_free(&lab.c);
+    }
+}
+
 #define TWO_TYPES                                                                                  \
     "devices:\n"                                                                                   \
     "  a: {count: 2, batch: 10, data: 300 samples, profile: p}\n"                                  \
@@ -368,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_other_mini_batches_are_better_by_the_closed_form),
         cmocka_unit_test(no_other_mini_batches_are_better_by_the_timeline),
+        cmocka_unit_test(no_other_mini_batches_are_better_where_times_fall),
         cmocka_unit_test(the_step_is_balanced_and_data_and_weights_go_with_it),
         cmocka_unit_test(times_by_batch_are_used_where_they_were_measured),
         cmocka_unit_test(memory_limits_what_is_fastest),

@@ -170,6 +170,24 @@ static void links_between_two_types_change_both_ways(void **state)
     cluster_free(&lab.cluster);
 }
 
+static void a_link_with_a_table_does_not_lose_it_to_a_latency(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct outcome outcome;
+    start_by_table(&lab, "fast: {count: 3, batch: 16}, slow: {count: 3, batch: 16}",
+                   MODEL_CLOSED_FORM);
+    lab_start(&lab, false);
+    struct variant v = lab_variant(&lab);
+    v.n_changes = 1;
+    v.change[0] = (struct link_change){{0, 1}, 0, 20e-6};
+    assert_false(what_if_forecast(&lab.what_if, &v, &outcome, &lab.cluster.e));
+    assert_non_null(strstr(lab.cluster.e.text, "the latency between fast and slow cannot vary"));
+    v.change[0].bandwidth_Bps = 100e6;
+    assert_near(lab_forecast(&lab, &v).step_s, 0.2 + 0.01 + 10.0 / 6 * 5e6 / 80e6);
+    cluster_free(&lab.cluster);
+}
+
 static void the_jobs_own_ring_keeps_links_within_hosts(void **state)
 {
     (void)state;
@@ -206,6 +224,45 @@ static void types_on_shared_hosts_fill_them_one_after_the_other(void **state)
     assert_near(lab_forecast(&lab, &v).step_s, 0.1 + 0.01 + 5e6 / 100e6);
     v.job.type[0].count = 3;
     assert_near(lab_forecast(&lab, &v).step_s, 0.1 + 0.01 + 4.0 / 3 * 5e6 / 1e6);
+    cluster_free(&lab.cluster);
+}
+
+/* With n1 full, a third device would have to go elsewhere, over a link that is not given. */
+static void one_host_needs_no_links_across_hosts(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct outcome outcome;
+    lab_read(&lab, "devices:\n"
+                   "  fast: {count: 2, batch: 16, allow_full: true, hosts: \"n[1-2]:2\"}\n"
+                   "network:\n  links:\n"
+                   "    - {between: [fast, fast], bandwidth: 100 MB/s, where: within-host}\n");
+    lab_start(&lab, true);
+    struct variant v = lab_variant(&lab);
+    assert_near(lab_forecast(&lab, &v).step_s, 0.1 + 0.01 + 5e6 / 100e6);
+    v.job.type[0].count = 3;
+    assert_false(what_if_forecast(&lab.what_if, &v, &outcome, &lab.cluster.e));
+    assert_non_null(strstr(lab.cluster.e.text, "no link from fast to fast has a value"));
+    cluster_free(&lab.cluster);
+}
+
+static void two_types_on_one_host_are_joined_within_it(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_read(&lab, "devices:\n"
+                   "  fast: {count: 2, batch: 16, allow_full: true, hosts: \"n1:4\"}\n"
+                   "  slow: {count: 2, batch: 16, allow_full: true, hosts: \"n1:2, n2:2\"}\n"
+                   "network:\n  links:\n"
+                   "    - {between: [fast, fast], bandwidth: 100 MB/s}\n"
+                   "    - {between: [slow, slow], bandwidth: 100 MB/s}\n"
+                   "    - {between: [fast, slow], bandwidth: 50 MB/s, where: within-host}\n"
+                   "    - {between: [fast, slow], bandwidth: 1 MB/s, where: across-hosts}\n");
+    lab_start(&lab, true);
+    struct variant v = lab_variant(&lab);
+    assert_near(lab_forecast(&lab, &v).step_s, 0.2 + 0.01 + 6.0 / 4 * 5e6 / 50e6);
+    v.job.type[1].count = 3;
+    assert_near(lab_forecast(&lab, &v).step_s, 0.2 + 0.01 + 8.0 / 5 * 5e6 / 1e6);
     cluster_free(&lab.cluster);
 }
 
@@ -417,8 +474,11 @@ int main(void)
         cmocka_unit_test(nobody_at_all_is_no_system),
         cmocka_unit_test(one_device_needs_no_link),
         cmocka_unit_test(links_between_two_types_change_both_ways),
+        cmocka_unit_test(a_link_with_a_table_does_not_lose_it_to_a_latency),
         cmocka_unit_test(the_jobs_own_ring_keeps_links_within_hosts),
         cmocka_unit_test(types_on_shared_hosts_fill_them_one_after_the_other),
+        cmocka_unit_test(one_host_needs_no_links_across_hosts),
+        cmocka_unit_test(two_types_on_one_host_are_joined_within_it),
         cmocka_unit_test(the_worst_that_was_measured_stands_for_two_types),
         cmocka_unit_test(a_link_that_nobody_gave_is_refused_by_name),
         cmocka_unit_test(another_batch_takes_its_part_longer),

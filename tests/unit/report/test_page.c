@@ -190,6 +190,29 @@ static void the_truth_is_shown_where_it_is_known(void **state)
     cluster_free(&p.lab.cluster);
 }
 
+static void what_was_given_is_listed(void **state)
+{
+    (void)state;
+    struct paged p;
+    struct text page = {0};
+    start(&p);
+    struct job *job = &p.lab.cluster.job;
+    job->storage.bandwidth_Bps = 5e6;
+    job->type[0].micro_batches = 4;
+    job->link[0].nccl_tests = "table<1>.txt";
+    job->link[0].bandwidth_Bps = 0;
+    job->link[1].spread = 0.4;
+    job->link[1].both_ways_Bps = 3.25e9;
+    report_run_html(&p.run, &page);
+    assert_text(&page, ": by the table table&lt;1&gt;.txt.</li>");
+    assert_text(&page, ", both ways together 26 Gbit/s, spread 40 %.</li>");
+    assert_text(&page, "The storage&#39;s bandwidth: 40 Mbit/s.");
+    assert_text(&page, "Micro-batches in a step of each fast: 4.");
+    assert_null(strstr(page.data, "0.00 bit/s"));
+    text_free(&page);
+    cluster_free(&p.lab.cluster);
+}
+
 static const char hostile[] = "<script>alert(1)</script>\"'><img src=x onload=y>]]>&#0;\x1b[2J\xff"
                               "\xe2\x80\xae" /* turns the direction of writing */;
 
@@ -258,6 +281,7 @@ int main(void)
         cmocka_unit_test(all_sections_are_there),
         cmocka_unit_test(the_closed_form_alone_makes_a_page),
         cmocka_unit_test(the_truth_is_shown_where_it_is_known),
+        cmocka_unit_test(what_was_given_is_listed),
         cmocka_unit_test(names_cannot_leave_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,7 +139,7 @@ static void a_run_shows_job_profiles_network_and_forecast(void **state)
     cluster_forecast(&c);
     report_run_text(&c.job, c.profile, 1, &c.network, &c.forecast, NULL, &out);
     static const char *const parts[] = {
-        "lab: 2 devices in a ring, as listed\n",
+        "lab: 2 devices, all-reduce by ring, as listed\n",
         "Data:        /data, 3,200 samples, 110 kB a sample\n",
         "profile  made      devices  batch  sent",
         "a        measured        2     16  4 MB  2.20 s",
