@@ -213,9 +213,9 @@ static bool find_class_link(const struct system *s, int from, int to, bool withi
     return false;
 }
 
-static size_t slots_of(const struct job_device_type *t)
+static size_t slots_of(const struct job_device_type *type)
 {
-    return t->n_hosts > 0 ? (size_t)t->host[0].n_devices : 1;
+    return type->n_hosts > 0 && type->host[0].n_devices > 1 ? (size_t)type->host[0].n_devices : 1;
 }
 
 /* All devices of both types are on the one host that both list first. */

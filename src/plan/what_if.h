@@ -85,8 +85,8 @@ bool what_if_allow_batch(struct what_if *what_if, int type, int64_t batch, struc
 
 /*
  * Forecasts one system; may be called from several threads. Fails where a link has no value, where
- * only the latency of one with a table is changed, or a time is too long to count. Takes O(n_devices) by the closed form, some steps of the timeline
- * else.
+ * only the latency of one with a table is changed, or a time is too long to count. Takes
+ * O(n_devices) by the closed form, some steps of the timeline else.
  */
 bool what_if_forecast(const struct what_if *what_if, const struct variant *variant,
                       struct outcome *outcome, struct error *e);
