@@ -215,7 +215,8 @@ static bool find_class_link(const struct system *s, int from, int to, bool withi
 
 static size_t slots_of(const struct job_device_type *type)
 {
-    return type->n_hosts > 0 && type->host[0].n_devices > 1 ? (size_t)type->host[0].n_devices : 1;
+    int n = type->n_hosts > 0 ? type->host[0].n_devices : 1;
+    return n > 1 ? (size_t)n : 1;
 }
 
 /* All devices of both types are on the one host that both list first. */
