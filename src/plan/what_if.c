@@ -215,8 +215,7 @@ static bool find_class_link(const struct system *s, int from, int to, bool withi
 
 static size_t slots_of(const struct job_device_type *type)
 {
-    int n = type->n_hosts > 0 ? type->host[0].n_devices : 1;
-    return n > 1 ? (size_t)n : 1;
+    return type->n_hosts > 0 ? (size_t)type->host[0].n_devices : 1;
 }
 
 /* All devices of both types are on the one host that both list first. */
@@ -238,10 +237,8 @@ static bool add_run(struct system *s, int run, size_t first, struct error *e)
         (n > 1 && slots > 1 && !find_class_link(s, type, type, true, &within, e)) ||
         !find_class_link(s, type, next, leaves_within, &leaving, e))
         return false;
-    for (size_t k = 0; k < n; k++) {
-        bool stays = (k + 1) % slots != 0;
-        s->f.link[first + k] = k + 1 == n ? leaving : stays ? within : across;
-    }
+    for (size_t k = 0, slot = 1; k < n; k++, slot = slot < slots ? slot + 1 : 1)
+        s->f.link[first + k] = k + 1 == n ? leaving : slot < slots ? within : across;
     return true;
 }
 
