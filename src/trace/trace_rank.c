@@ -422,6 +422,7 @@ static bool understand(struct arena *arena, const struct trace_options *options,
         !make_record(&reading, e))
         return false;
     rank->backend = rank->record.backend;
+    rank->gradient_group = trace->calls.gradient_group;
     rank->number = numbers_of(arena, &trace->steps);
     rank->when = trace_when(arena, trace);
     return true;

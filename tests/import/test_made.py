@@ -63,6 +63,14 @@ class Ranks(Made):
         done = run("import", *names, "--device", "x", "--batch", "8", "--world-size", "4")
         self.assertNotIn("world size taken", done.stdout + done.stderr)
 
+    def test_gradients_of_smaller_groups_than_the_world_send_an_unknown_number_of_bytes(self):
+        profile = self.profile(Trace(world=8).steps(size=4).write(self.path("rank0.json")))
+        self.assertEqual(profile["unknown"]["all_reduce"],
+                         "gradients are all-reduced in groups of 4 ranks, but the world has 8")
+        self.assertNotIn("sent_bytes", profile.get("all_reduce", {}))
+        whole = self.profile(Trace(world=8).steps(size=8).write(self.path("rank0.json")))
+        self.assertEqual(whole["all_reduce"]["sent_bytes"], 2 * 7 / 8 * 16000000)
+
 
 class Options(Made):
     """What is asked for, and what contradicts the trace."""
