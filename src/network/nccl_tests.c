@@ -38,7 +38,8 @@ struct reading {
     struct row *row; /* [n_rows] */
     size_t n_rows, row_capacity;
     struct row largest; /* size_bytes 0: none yet */
-    const char **host;
+    const char **host;  /* [n_hosts], in the list's order, and the ranks' numbers as written */
+    const char **rank;
     size_t n_hosts, capacity;
     const char *collective; /* as the program is called, or NULL */
     bool in_switches;
@@ -143,16 +144,22 @@ static void add_row(struct reading *r, const struct row *row)
         r->largest = *row;
 }
 
-static void add_host(struct reading *r, const char *host)
+static const char **grown(struct arena *arena, const char **list, size_t n, size_t capacity)
+{
+    const char **longer = ARENA_ARRAY(arena, capacity, const char *);
+    if (n > 0)
+        memcpy(longer, list, n * sizeof *longer);
+    return longer;
+}
+
+static void add_rank(struct reading *r, const char *rank, const char *host)
 {
     if (r->n_hosts == r->capacity) {
-        size_t capacity = r->capacity ? 2 * r->capacity : 16;
-        const char **grown = ARENA_ARRAY(r->arena, capacity, const char *);
-        if (r->n_hosts)
-            memcpy(grown, r->host, r->n_hosts * sizeof *grown);
-        r->host = grown;
-        r->capacity = capacity;
+        r->capacity = r->capacity ? 2 * r->capacity : 16;
+        r->host = grown(r->arena, r->host, r->n_hosts, r->capacity);
+        r->rank = grown(r->arena, r->rank, r->n_hosts, r->capacity);
     }
+    r->rank[r->n_hosts] = arena_copy(r->arena, rank);
     r->host[r->n_hosts++] = arena_copy(r->arena, host);
 }
 
@@ -163,7 +170,7 @@ static bool read_rank(struct reading *r, const struct line *line)
     bool is = line->n > 4 && strcmp(line->cell[0], "Rank") == 0 && on != ABSENT &&
               (size_t)on + 2 < line->n && strcmp(line->cell[on + 2], "device") == 0;
     if (is)
-        add_host(r, line->cell[on + 1]);
+        add_rank(r, line->cell[1], line->cell[on + 1]);
     return is;
 }
 
@@ -216,13 +223,35 @@ static double ranks_by_ratio(double ratio)
     return 2 / (2 - fmin(ratio, most));
 }
 
+/* Every rank from 0 stands in the list once. */
+static bool check_list(const struct reading *r, struct error *e)
+{
+    bool *listed = ARENA_ARRAY(r->arena, r->n_hosts, bool);
+    for (size_t i = 0; i < r->n_hosts; i++) {
+        char *end = NULL;
+        unsigned long number = strtoul(r->rank[i], &end, 10);
+        bool fits = *end == '\0' && number < r->n_hosts;
+        if (fits && !listed[number]) {
+            listed[number] = true;
+            continue;
+        }
+        error_set(e, ERROR_INPUT, "lists rank %.20s %s", r->rank[i],
+                  fits ? "twice" : "but not all ranks before it");
+        error_hint(e, "give the output of one run, whole");
+        return false;
+    }
+    return true;
+}
+
 /* The only whole number of ranks that the largest size's digits leave; 0: it is no all_reduce. */
 static bool find_ranks(const struct row *row, size_t *n_ranks, struct error *e)
 {
     *n_ranks = row->ratio > 0.99 ? (size_t)lround(ranks_by_ratio(row->ratio)) : 0;
     double low = ceil(ranks_by_ratio(row->least_ratio)),
            high = floor(ranks_by_ratio(row->most_ratio));
-    if (*n_ranks == 0 || low >= high)
+    if (low > high)
+        *n_ranks = 0;
+    if (*n_ranks == 0 || low == high)
         return true;
     error_set(e, ERROR_INPUT,
               "does not list its ranks, and busbw over algbw leaves %.0f to %.0f of them", low,
@@ -238,6 +267,19 @@ static bool is_all_reduce(const struct row *row, size_t n_ranks)
     return row->ratio == 0 || fabs(row->ratio - expected) <= rounding * expected;
 }
 
+/* With two ranks a table of sendrecv looks the same, and rates of 0 look like any. */
+static bool can_be_checked(const struct reading *r, size_t n_ranks, struct error *e)
+{
+    bool rounded_off = r->largest.ratio == 0;
+    if (r->collective || !(rounded_off || (r->n_hosts == 0 && n_ranks == 2)))
+        return true;
+    error_set(e, ERROR_INPUT, "nothing tells that it is of all_reduce: %s",
+              rounded_off ? "algbw is rounded to 0 in all rows"
+                          : "busbw equals algbw, as in tables of sendrecv");
+    error_hint(e, "keep the line that names the program, all_reduce_perf");
+    return false;
+}
+
 static bool check_collective(const struct reading *r, size_t n_ranks, struct error *e)
 {
     const struct row *row = &r->largest;
@@ -250,7 +292,7 @@ static bool check_collective(const struct reading *r, size_t n_ranks, struct err
         return refuse(e, "reduce");
     if (n_ranks < 2 || !is_all_reduce(row, n_ranks))
         return refuse(e, "reduce_scatter, or of another number of ranks than it lists");
-    return true;
+    return can_be_checked(r, n_ranks, e);
 }
 
 /* algbw is size over time: where it is not, times or sizes are in other units than thought. */
@@ -343,8 +385,8 @@ bool nccl_tests_read(struct arena *arena, const char *text, struct nccl_table *t
     size_t n_ranks = r.n_hosts;
     if (is_perftest(text))
         return refuse_perftest(e);
-    if (!check_table(&r, e) || (!r.n_hosts && !find_ranks(&r.largest, &n_ranks, e)) ||
-        !check_collective(&r, n_ranks, e))
+    if (!check_table(&r, e) || !check_list(&r, e) ||
+        (!r.n_hosts && !find_ranks(&r.largest, &n_ranks, e)) || !check_collective(&r, n_ranks, e))
         return false;
     fill_table(&r, n_ranks, table);
     return true;

@@ -127,6 +127,21 @@ static void mark_unknown(struct arena *arena, struct record *record, const char 
     record->unknown = all;
 }
 
+/* What a device sends goes by the ring that it is in, which is not the world then. */
+static void check_groups(struct arena *arena, struct trace_rank *rank, size_t n)
+{
+    for (size_t r = 0; r < n; r++) {
+        if (rank[r].gradient_group < 1 || rank[r].gradient_group >= rank[r].world_size)
+            continue;
+        mark_unknown(arena, &rank[0].record,
+                     arena_format(arena,
+                                  "gradients are all-reduced in groups of %d ranks, but the world "
+                                  "has %d",
+                                  rank[r].gradient_group, rank[r].world_size));
+        return;
+    }
+}
+
 bool trace_ranks_fill_bytes(struct arena *arena, struct trace_rank *rank, size_t n,
                             const struct trace_options *options, struct error *e)
 {
@@ -162,5 +177,6 @@ bool trace_ranks_fill_bytes(struct arena *arena, struct trace_rank *rank, size_t
         return true;
     }
     visit_all(&buckets, tell);
+    check_groups(arena, rank, n);
     return true;
 }

@@ -204,13 +204,15 @@ static void match_works(const struct trace_collected *c, struct trace_calls *cal
 
 static void find_library(const struct trace_collected *c, struct trace_calls *calls)
 {
-    calls->largest_group = -1;
+    calls->largest_group = calls->gradient_group = -1;
     for (size_t i = 0; i < calls->n; i++) {
         const struct trace_call *call = &calls->call[i];
         if (call->library != c->no_word && !calls->library)
             calls->library = c->words.word[call->library];
         if (call->group_size > calls->largest_group)
             calls->largest_group = call->group_size;
+        if (call->gradient && call->group_size > calls->gradient_group)
+            calls->gradient_group = call->group_size;
     }
     if (!calls->library && calls->n > 0)
         calls->library = c->ending.header.backend;

@@ -29,6 +29,7 @@ struct trace_calls {
     size_t n_homeless;   /* collectives' kernels whose call is not in the trace */
     const char *library; /* "nccl"; NULL: no collective */
     int largest_group;   /* -1: not known */
+    int gradient_group;  /* largest of the gradients' calls; -1: not known */
 };
 
 /* Finds calls and which of them are gradients', and when they ran where that is in the trace. */

@@ -10,6 +10,8 @@ const char *trace_verdict_text(enum trace_verdict verdict)
 {
     static const char *const text[N_TRACE_VERDICTS] = {
         [STEP_CUT] = "not whole, or not followed by a whole one, where the trace is cut off",
+        [STEP_SEVERAL] =
+            "gradients are all-reduced in several passes of a step, which is not understood",
         [STEP_INCOMPLETE] = "without all that other steps have",
         [STEP_UNMATCHED] = "not telling when all of their all-reduces ran",
         [STEP_UNSTEADY] = "not steady yet",
@@ -26,7 +28,7 @@ static void require_stage(const struct record_iteration *it, size_t n, enum stag
     for (size_t i = 0; i < n; i++)
         n_known += it[i].time_s[stage] >= 0;
     for (size_t i = 0; i < n && 2 * n_known >= n; i++) {
-        if (it[i].time_s[stage] < 0 && verdict[i] != STEP_CUT)
+        if (it[i].time_s[stage] < 0 && verdict[i] == STEP_COUNTS)
             verdict[i] = STEP_INCOMPLETE;
     }
 }
@@ -99,7 +101,7 @@ static void leave_out_outliers(const double *step_s, const size_t *index, size_t
     }
 }
 
-void trace_judge(const struct record_iteration *it, size_t n, const bool *whole, bool runs_known,
+void trace_judge(const struct record_iteration *it, size_t n, bool runs_known,
                  enum trace_verdict *verdict)
 {
     struct arena scratch = {0};
@@ -107,11 +109,12 @@ void trace_judge(const struct record_iteration *it, size_t n, const bool *whole,
     size_t *index = ARENA_ARRAY(&scratch, n, size_t);
     size_t usual = usual_buckets(it, n);
     for (size_t i = 0; i < n; i++) {
+        if (verdict[i] != STEP_COUNTS)
+            continue;
         bool matched = !runs_known || all_ran(&it[i]);
-        verdict[i] = !whole[i]                  ? STEP_CUT
-                     : it[i].n_buckets != usual ? STEP_INCOMPLETE
-                     : matched                  ? STEP_COUNTS
-                                                : STEP_UNMATCHED;
+        verdict[i] = it[i].n_buckets != usual ? STEP_INCOMPLETE
+                     : matched                ? STEP_COUNTS
+                                              : STEP_UNMATCHED;
     }
     require_stage(it, n, STAGE_FORWARD, verdict);
     require_stage(it, n, STAGE_BACKWARD, verdict);

@@ -196,12 +196,36 @@ static const char *step_numbers(const struct reading *r, enum trace_verdict verd
     return all > n ? arena_format(r->arena, "%s and %zu more", text, all - n) : text;
 }
 
+/* DistributedDataParallel without no_sync, or two models in turn. */
+static bool has_several_synced(const struct trace *t, const struct trace_step *step)
+{
+    struct trace_call *call = NULL;
+    size_t n = trace_calls_of(&t->calls, step, &call);
+    for (size_t i = 0; i < n; i++) {
+        if (call[i].gradient &&
+            trace_pass_at(step, call[i].start_ns) != &step->pass[step->n_passes - 1])
+            return true;
+    }
+    return false;
+}
+
+/* What is known of steps before their times are looked at. */
+static void judge_before(struct reading *r)
+{
+    const struct trace *t = r->trace;
+    const bool *whole = trace_cut_whole(r->arena, t);
+    for (size_t s = 0; s < t->steps.n; s++)
+        r->verdict[s] = !whole[s]                                  ? STEP_CUT
+                        : has_several_synced(t, &t->steps.step[s]) ? STEP_SEVERAL
+                                                                   : STEP_COUNTS;
+}
+
 static void judge(struct reading *r)
 {
     size_t n = r->record->n_iterations;
     r->verdict = ARENA_ARRAY(r->arena, n, enum trace_verdict);
-    trace_judge(r->record->iteration, n, trace_cut_whole(r->arena, r->trace), any_ran(r->trace),
-                r->verdict);
+    judge_before(r);
+    trace_judge(r->record->iteration, n, any_ran(r->trace), r->verdict);
     for (size_t s = 0; s < n; s++)
         r->record->iteration[s].counted = r->verdict[s] == STEP_COUNTS;
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
@@ -422,6 +446,7 @@ static bool understand(struct arena *arena, const struct trace_options *options,
         !make_record(&reading, e))
         return false;
     rank->backend = rank->record.backend;
+    rank->gradient_group = trace->calls.gradient_group;
     rank->number = numbers_of(arena, &trace->steps);
     rank->when = trace_when(arena, trace);
     return true;

@@ -9,6 +9,7 @@ struct trace_rank {
     const char *file;
     int rank;             /* -1: nothing tells, and there is nothing to take part in */
     int world_size;       /* 0: nothing tells */
+    int gradient_group;   /* of how many ranks gradients are all-reduced; -1: nothing tells */
     bool has_collectives; /* other devices take part */
     const char *backend;  /* or NULL */
     struct record record;

@@ -23,7 +23,8 @@ void trace_ranks_find_transfers(struct trace_rank *rank, size_t n);
 /*
  * Bytes of buckets that a step does not tell, from other steps and ranks; else as given: one for
  * each bucket, or one for all, which is divided as their all-reduces' times are. Marks all_reduce
- * as unknown where nothing tells. Fails where what is given has another number than the buckets, or
+ * as unknown where nothing tells, and where gradients are all-reduced in groups smaller than the
+ * world. Fails where what is given has another number than the buckets, or
  * contradicts the traces.
  */
 bool trace_ranks_fill_bytes(struct arena *arena, struct trace_rank *rank, size_t n,

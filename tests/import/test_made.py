@@ -6,7 +6,7 @@ import os
 import tempfile
 import unittest
 
-from made import Trace
+from made import BUCKETS, Trace
 from samples import run
 
 YEAR_2024_US = 1704067200 * 1000000
@@ -62,6 +62,14 @@ class Ranks(Made):
         self.assertIn(said, json.loads(done.stdout)["notes"])
         done = run("import", *names, "--device", "x", "--batch", "8", "--world-size", "4")
         self.assertNotIn("world size taken", done.stdout + done.stderr)
+
+    def test_gradients_of_smaller_groups_than_the_world_send_an_unknown_number_of_bytes(self):
+        profile = self.profile(Trace(world=8).steps(size=4).write(self.path("rank0.json")))
+        self.assertEqual(profile["unknown"]["all_reduce"],
+                         "gradients are all-reduced in groups of 4 ranks, but the world has 8")
+        self.assertNotIn("sent_bytes", profile.get("all_reduce", {}))
+        whole = self.profile(Trace(world=8).steps(size=8).write(self.path("rank0.json")))
+        self.assertEqual(whole["all_reduce"]["sent_bytes"], 2 * 7 / 8 * 16000000)
 
 
 class Options(Made):
@@ -148,6 +156,22 @@ class Steps(Made):
         trace.events += other.events
         self.refused(("two processes in one trace: both 1 and host:2 mark steps", "give one trace a rank"),
                      trace.write(self.path("rank0.json")))
+
+    def test_steps_that_all_reduce_in_several_passes_are_refused_with_that_reason(self):
+        for synced in (1, 2):
+            trace = Trace()
+            for k in range(6):
+                at = 1000000 + 20000 * k
+                trace.mark(f"ProfilerStep#{k}", at, 20000)
+                trace.training_pass(at, BUCKETS[:synced - 1])
+                trace.training_pass(at + 8000)
+                trace.optimizer(at + 17000)
+            path = trace.write(self.path("rank0.json"))
+            if synced == 1:
+                self.assertEqual(self.profile(path)["stages"]["step_s"]["n"], 6)
+                continue
+            for options in ((), ("--no-comm",)):
+                self.refused("6: gradients are all-reduced in several passes of a step, which is not understood", path, *options)
 
 
 class CutOff(Made):

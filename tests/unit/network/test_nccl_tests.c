@@ -153,6 +153,17 @@ static void refuses_other_collectives_by_name(void **state)
         {HEAD "8000 2000 float sum 0 10 0.8 0.8 0 10 0.8 0.8 0\n", "a table of reduce:"},
         {RANKS4 HEAD "8000 2000 float sum -1 10 0.8 0.6 0 10 0.8 0.6 0\n", "reduce_scatter"},
         {HEAD "8000 2000 float sum -1 10 0.8 0.4 0 10 0.8 0.4 0\n", "reduce_scatter"},
+        {HEAD "8000000 2000000 float sum -1 200.75 39.85 39.70 0 200.75 39.85 39.70 0\n",
+         "reduce_scatter"},
+        {RANKS4 RANKS4 HEAD "8000 2000 float sum -1 10 0.8 1.2 0 10 0.8 1.2 0\n",
+         "lists rank 0 twice"},
+        {"# Rank 1 Pid 1 on n1 device 1 [0x00] X\n" HEAD
+         "8000 2000 float sum -1 10 0.8 1.2 0 10 0.8 1.2 0\n",
+         "lists rank 1 but not all ranks before it"},
+        {HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+         "nothing tells that it is of all_reduce: busbw equals algbw"},
+        {RANKS4 HEAD "8 2 float sum -1 900 0.00 0.00 0 900 0.00 0.00 0\n",
+         "nothing tells that it is of all_reduce: algbw is rounded to 0"},
         {"# Collective test starting: sendrecv_perf\n" HEAD
          "8000 2000 float sum -1 10 0.8 0.8 0 10 0.8 0.8 0\n",
          "a table of sendrecv:"},
@@ -174,6 +185,21 @@ static void refuses_other_collectives_by_name(void **state)
     for (size_t i = 0; i < sizeof refusal / sizeof *refusal; i++) {
         assert_false(read_table(f, refusal[i].text));
         assert_says(f, refusal[i].says);
+    }
+}
+
+static void the_programs_name_tells_what_the_numbers_do_not(void **state)
+{
+    static const char *const table[] = {
+        HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+        RANKS4 HEAD "8 2 float sum -1 900 0.00 0.00 0 900 0.00 0.00 0\n",
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *named = arena_format(&f->arena, "$ ./all_reduce_perf -b 8\n%s", table[i]);
+        if (!read_table(f, named))
+            fail_msg("%s", f->e.text);
+        assert_int_equal(f->table.n_ranks, i == 0 ? 2 : 4);
     }
 }
 
@@ -213,6 +239,7 @@ int main(void)
         TABLE_TEST(rows_of_several_operations_and_out_of_order_are_one_curve),
         TABLE_TEST(prefixes_of_launchers_are_passed_over),
         TABLE_TEST(refuses_other_collectives_by_name),
+        TABLE_TEST(the_programs_name_tells_what_the_numbers_do_not),
         TABLE_TEST(samples_that_are_no_such_tables_say_why),
         TABLE_TEST(survives_a_table_cut_off_or_broken_anywhere),
     };

@@ -220,10 +220,9 @@ static void assert_verdicts(const struct record_iteration *it, size_t n, const c
     };
     enum trace_verdict verdict[MOST_STEPS];
     char found[MOST_STEPS + 1] = "";
-    bool whole[MOST_STEPS];
     for (size_t i = 0; i < n; i++)
-        whole[i] = true;
-    trace_judge(it, n, whole, true, verdict);
+        verdict[i] = STEP_COUNTS;
+    trace_judge(it, n, true, verdict);
     for (size_t i = 0; i < n; i++)
         found[i] = letter[verdict[i]];
     assert_string_equal(found, expected);
