@@ -77,10 +77,12 @@ static bool forecast_at(struct splitter *s, struct arena *arena, const struct jo
     return forecast_storage(job, profile, f, &warnings, e);
 }
 
+/* Where they have a greater one. */
 static void take_mean(struct arena *arena, struct samples *samples, double mean)
 {
-    if (samples->known && mean < samples->stats.mean)
-        *samples = samples_times(arena, samples, fmax(0, mean) / samples->stats.mean);
+    double to = fmax(0, mean);
+    if (samples->known && to < samples->stats.mean)
+        *samples = samples_times(arena, samples, to / samples->stats.mean);
 }
 
 /* What is all-reduced, where no stage tells it. */
