@@ -1,4 +1,5 @@
 /* `foretrain compare`: two runs or jobs side by side. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"
@@ -42,12 +43,21 @@ static bool show(const struct options *options, const struct comparison *compari
     return ok;
 }
 
+/* Standard input can be read once. */
+static bool check_input(const struct options *options, struct error *e)
+{
+    if (strcmp(options->args[0], "-") != 0 || strcmp(options->args[1], "-") != 0)
+        return true;
+    error_set(e, ERROR_USAGE, "only one of the two can be standard input");
+    return false;
+}
+
 static bool run(const struct options *options, struct error *e)
 {
     struct workspace w[2] = {0};
     struct compare_side side[2];
     struct comparison comparison;
-    bool ok = read_side(&w[0], options, 0, &side[0], e) &&
+    bool ok = check_input(options, e) && read_side(&w[0], options, 0, &side[0], e) &&
               read_side(&w[1], options, 1, &side[1], e) &&
               compare_jobs(&w[0].arena, side, w[0].model, &comparison, e) &&
               show(options, &comparison, e);

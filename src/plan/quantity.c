@@ -176,6 +176,22 @@ static void refuse_path(struct arena *arena, const char *path, const struct cand
         error_hint(e, "such as %s, or %s", word[0], word[c->n - 1]);
 }
 
+static bool is_same(const struct quantity *a, const struct quantity *b)
+{
+    return a->kind == b->kind && a->type[0] == b->type[0] && a->type[1] == b->type[1];
+}
+
+/* "network.a-b-c.latency" where there are types a, b-c, a-b and c. */
+static void refuse_ambiguous(const struct job *job, const struct quantity *one,
+                             const struct quantity *other, struct error *e)
+{
+    const struct job_device_type *type = job->type;
+    error_set(e, ERROR_USAGE, "%s is of the types %s and %s, and of %s and %s", one->path,
+              type[one->type[0]].name, type[one->type[1]].name, type[other->type[0]].name,
+              type[other->type[1]].name);
+    error_hint(e, "name the types the other way around, or call one something else");
+}
+
 bool quantity_find(struct arena *arena, const struct job *job, const char *path,
                    struct quantity *quantity, struct error *e)
 {
@@ -183,14 +199,21 @@ bool quantity_find(struct arena *arena, const struct job *job, const char *path,
     const struct candidates c = all_quantities(arena, job);
     if (strncmp(path, lead, strlen(lead)) == 0)
         path += strlen(lead);
+    const struct quantity *found = NULL;
     for (size_t i = 0; i < c.n; i++) {
-        if (strcmp(c.item[i].path, path) == 0) {
-            *quantity = c.item[i];
-            return true;
+        if (strcmp(c.item[i].path, path) != 0)
+            continue;
+        if (found && found->type[1] != JOB_NO_TYPE && !is_same(found, &c.item[i])) {
+            refuse_ambiguous(job, found, &c.item[i], e);
+            return false;
         }
+        found = found ? found : &c.item[i];
     }
-    refuse_path(arena, path, &c, e);
-    return false;
+    if (found)
+        *quantity = *found;
+    else
+        refuse_path(arena, path, &c, e);
+    return found;
 }
 
 bool quantity_is_count(const struct quantity *q)

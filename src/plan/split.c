@@ -77,19 +77,41 @@ static bool forecast_at(struct splitter *s, struct arena *arena, const struct jo
     return forecast_storage(job, profile, f, &warnings, e);
 }
 
-static void take_less(struct arena *arena, struct samples *least, const struct samples *other)
+/* Where they have a greater one. */
+static void take_mean(struct arena *arena, struct samples *samples, double mean)
 {
-    if (least->known && other->known && other->stats.mean < least->stats.mean)
-        *least = samples_times(arena, least, other->stats.mean / least->stats.mean);
+    double to = fmax(0, mean);
+    if (samples->known && to < samples->stats.mean)
+        *samples = samples_times(arena, samples, to / samples->stats.mean);
+}
+
+/* What is all-reduced, where no stage tells it. */
+static double synced_s(const struct profile *p)
+{
+    return p->stage[STAGE_BACKWARD].stats.mean - p->stage[STAGE_BACKWARD_UNSYNCED].stats.mean;
 }
 
 static void take_less_of_all(struct arena *arena, struct profile *least,
                              const struct profile *other)
 {
+    double least_synced_s = fmin(synced_s(least), synced_s(other));
     for (size_t k = 0; k < N_STAGES; k++)
-        take_less(arena, &least->stage[k], &other->stage[k]);
+        take_mean(arena, &least->stage[k], other->stage[k].stats.mean);
+    take_mean(arena, &least->stage[STAGE_BACKWARD],
+              least_synced_s + least->stage[STAGE_BACKWARD_UNSYNCED].stats.mean);
     for (size_t b = 0; b < least->n_buckets; b++)
-        take_less(arena, &least->bucket[b].ready, &other->bucket[b].ready);
+        take_mean(arena, &least->bucket[b].ready, other->bucket[b].ready.stats.mean);
+}
+
+/* A profile's shortest wait is in proportion to its mean, and the nearest batch's. */
+static void take_shortest_wait(const struct split_profiles *p, struct profile *least)
+{
+    struct stats *wait = &least->stage[STAGE_WAIT].stats;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct stats *other = &p->profile[i].stage[STAGE_WAIT].stats;
+        if (other->mean > 0)
+            wait->min = fmin(wait->min, other->min / other->mean * wait->mean);
+    }
 }
 
 static struct bucket *copy_buckets(struct arena *arena, const struct profile *p)
@@ -98,21 +120,6 @@ static struct bucket *copy_buckets(struct arena *arena, const struct profile *p)
     for (size_t b = 0; b < p->n_buckets; b++)
         bucket[b] = p->bucket[b];
     return bucket;
-}
-
-/* What is in proportion to the nearest batch's jumps where another is nearest. */
-static void take_least_shares(const struct split_profiles *p, struct profile *least)
-{
-    struct stats *wait = &least->stage[STAGE_WAIT].stats;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct profile *measured = &p->profile[i];
-        const struct stats *other = &measured->stage[STAGE_WAIT].stats;
-        if (other->mean > 0)
-            wait->min = fmin(wait->min, other->min / other->mean * wait->mean);
-        if (measured->bytes_read > 0)
-            least->bytes_read =
-                fmin(least->bytes_read, measured->bytes_read / measured->batch * least->batch);
-    }
 }
 
 /* Times are lines between the batches that were measured: the least are at one of them, or at an
@@ -131,8 +138,18 @@ static bool least_profile(struct arena *arena, const struct split_profiles *p, i
         if (p->profile[i].batch > (double)low && p->profile[i].batch < (double)high)
             take_less_of_all(arena, least, &p->profile[i]);
     }
-    take_least_shares(p, least);
+    take_shortest_wait(p, least);
     return true;
+}
+
+/* A device that was alone takes the shares of its backward pass after which buckets are ready from
+ * another type: no line tells the least of these. */
+static bool takes_shares(const struct splitter *s, const struct profile *profile)
+{
+    size_t n_alone = 0;
+    for (size_t t = 0; t < n_types(s); t++)
+        n_alone += !profile[t].stage[STAGE_BACKWARD_COMPUTE].known;
+    return n_alone > 0 && n_alone < n_types(s);
 }
 
 static bool least_profiles(struct splitter *s, struct arena *arena, const int64_t *low,
@@ -141,6 +158,10 @@ static bool least_profiles(struct splitter *s, struct arena *arena, const int64_
     for (size_t t = 0; t < n_types(s); t++) {
         if (!least_profile(arena, &s->profiles[t], low[t], high[t], &profile[t], e))
             return false;
+    }
+    for (size_t t = 0; takes_shares(s, profile) && t < n_types(s); t++) {
+        for (size_t b = 0; s->profiles[t].n > 1 && b < profile[t].n_buckets; b++)
+            take_mean(arena, &profile[t].bucket[b].ready, 0);
     }
     return true;
 }

@@ -2,6 +2,7 @@
  * systems in words. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -60,8 +61,12 @@ static struct plot_scale scale_of_time(const struct sweep_page *p, const double 
 
 static char *format_cost(const void *self, double value, char *text)
 {
+    const double few = 1000;
     (void)self;
-    return units_format_count(rint(value), text);
+    if (value >= few)
+        return report_cost(value, text);
+    snprintf(text, UNITS_TEXT_SIZE, "%.3g", value);
+    return text;
 }
 
 static char *format_axis(const void *self, double value, char *text)
@@ -125,7 +130,13 @@ static const char *curve_name(const struct sweep_page *p, size_t axis, size_t c)
     return *name ? name : time_name(p);
 }
 
-/* x and y of each of `n_curves` curves, one behind the other. */
+static int by_x(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    return (p[0] > q[0]) - (p[0] < q[0]);
+}
+
+/* x and y of each of `n_curves` curves, one behind the other; x rises. */
 static double *curves_of(const struct sweep_page *p, size_t axis, size_t n_curves, size_t n_others)
 {
     const struct sweep_axis *x = &p->sweep->axis[axis];
@@ -137,6 +148,7 @@ static double *curves_of(const struct sweep_page *p, size_t axis, size_t n_curve
             point[1] = n_curves == n_others ? time_of(p, system_at(p->sweep, axis, i, c))
                                             : fastest_at(p, axis, i, n_others);
         }
+        qsort(xy + 2 * c * x->n, x->n, 2 * sizeof *xy, by_x);
     }
     return xy;
 }

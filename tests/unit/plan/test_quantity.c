@@ -63,6 +63,24 @@ static void refuse_path(const char *path, const char *holds)
     cluster_free(&lab.cluster);
 }
 
+static void a_path_of_two_pairs_of_types_is_refused(void **state)
+{
+    (void)state;
+    struct lab lab = {0};
+    struct quantity q;
+    cluster_read_job(&lab.cluster,
+                     "devices:\n  a: {count: 3, batch: 1}\n  b-c: {count: 3, batch: 1}\n"
+                     "  a-b: {count: 3, batch: 1}\n  c: {count: 3, batch: 1}\n");
+    assert_false(quantity_find(&lab.cluster.arena, &lab.cluster.job, "network.a-b-c.bandwidth", &q,
+                               &lab.cluster.e));
+    assert_non_null(strstr(lab.cluster.e.text, "is of the types a and b-c, and of a-b and c"));
+    error_clear(&lab.cluster.e);
+    q = find(&lab, "network.b-c-a.bandwidth");
+    assert_int_equal(q.type[0], 0);
+    assert_int_equal(q.type[1], 1);
+    cluster_free(&lab.cluster);
+}
+
 static void a_range_has_both_its_ends(void **state)
 {
     (void)state;
@@ -157,6 +175,7 @@ static void shows_values_with_their_units(void **state)
 int main(void)
 {
     static const struct CMUnitTest test[] = {
+        cmocka_unit_test(a_path_of_two_pairs_of_types_is_refused),
         cmocka_unit_test(a_range_has_both_its_ends),
         cmocka_unit_test(a_list_takes_its_last_unit_where_one_has_none),
         cmocka_unit_test(refuses_values_that_cannot_be),
