@@ -377,6 +377,8 @@ static void note_rest(struct reading *r)
         note(r, "it is cut off after %llu bytes and holds %zu step%s",
              (unsigned long long)ending->truncated_at_bytes, t->steps.n,
              t->steps.n == 1 ? "" : "s");
+    if (ending->is_followed)
+        note(r, "bytes behind its gzip data were passed over");
     if (ending->n_unknown_escapes > 0)
         note(r, "%llu escapes that JSON does not know were kept as they are",
              (unsigned long long)ending->n_unknown_escapes);
