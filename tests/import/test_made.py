@@ -174,6 +174,36 @@ class Steps(Made):
                 self.refused("6: gradients are all-reduced in several passes of a step, which is not understood", path, *options)
 
 
+class TwoLibraries(Made):
+    """gloo for a metric beside NCCL for gradients."""
+
+    def trace(self, called, ran, kernel=True):
+        trace = Trace(device=kernel).steps()
+        for k in range(6):
+            at = 1000000 + 10000 * k
+            trace.all_reduce(at + called, at + ran, 900, 1, 1, "gloo", group="1")
+        return trace.write(self.path("rank0.json"))
+
+    def test_each_collective_has_its_own_time(self):
+        alone = self.profile(Trace().steps().write(self.path("rank0.json")))
+        for called, ran in ((8000, 8100), (350, 400), (350, 8100)):
+            profile = self.profile(self.trace(called, ran))
+            self.assertEqual(profile["backend"], "nccl")
+            self.assertEqual(profile["stages"], alone["stages"])
+            self.assertEqual(profile["buckets"], alone["buckets"])
+            self.assertAlmostEqual(profile["collectives"][0]["span_s"], 900e-6)
+
+    def test_gloos_time_is_not_that_of_gradients(self):
+        self.refused("communication time not in this trace", self.trace(8000, 8100, kernel=False))
+
+    def test_nothing_ran_before_it_was_called(self):
+        trace = Trace(backend="gloo", device=False).steps(library="gloo")
+        early = [event for event in trace.events if event["name"] == "gloo:all_reduce"][4]
+        early["ts"] -= 2000
+        profile = self.profile(trace.write(self.path("rank0.json")))
+        self.assertTrue(any("not telling when all of their all-reduces ran: 3" in note for note in profile["notes"]))
+
+
 class CutOff(Made):
     """Traces without their end, with --partial."""
 
