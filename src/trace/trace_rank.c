@@ -205,8 +205,9 @@ static void judge_before(struct reading *r)
 {
     const struct trace *t = r->trace;
     const bool *whole = trace_cut_whole(r->arena, t);
+    bool lost_device = t->collected.ending.truncated && device_is_missing(t);
     for (size_t s = 0; s < t->steps.n; s++)
-        r->verdict[s] = !whole[s]                                  ? STEP_CUT
+        r->verdict[s] = lost_device || !whole[s]                   ? STEP_CUT
                         : has_several_synced(t, &t->steps.step[s]) ? STEP_SEVERAL
                                                                    : STEP_COUNTS;
 }

@@ -220,7 +220,20 @@ class CutOff(Made):
             self.assertTrue(any("4 of 6 steps left out" in note for note in profile["notes"]), profile["notes"])
 
     def test_without_two_whole_steps_there_is_no_profile(self):
-        self.refused("where the trace is cut off", *self.cut(self.KERNELS + 3))
+        for n_kernels in (self.KERNELS, self.KERNELS + 3, 2 * self.KERNELS - 1):
+            self.refused("where the trace is cut off", *self.cut(n_kernels))
+
+    def test_steps_whose_launches_are_cut_off_do_not_count(self):
+        trace = Trace().steps()
+        trace.events.sort(key=lambda event: event["cat"] == "cuda_runtime")
+        trace.events = [event for event in trace.events if event["cat"] != "cuda_runtime" or event["ts"] < 1034000]
+        profile = self.profile(trace.write_cut(self.path("rank0.json"), 6 * self.KERNELS), "--partial")
+        self.assertEqual(profile["stages"]["step_s"]["n"], 2)
+
+    def test_on_the_cpu_all_steps_but_the_last_count(self):
+        trace = Trace(backend="gloo", device=False).steps(library="gloo")
+        profile = self.profile(trace.write_cut(self.path("rank0.json"), 0), "--partial")
+        self.assertEqual(profile["stages"]["step_s"]["n"], 5)
 
 
 if __name__ == "__main__":
