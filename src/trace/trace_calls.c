@@ -11,10 +11,15 @@ struct merger {
     size_t *last; /* [n_tracks], index + 1 of the last call of each thread; 0: none */
 };
 
+static bool is_of_cpu(const struct trace_collected *c, uint32_t library)
+{
+    const char *word = c->words.word[library];
+    return strcmp(word, "gloo") == 0 || strcmp(word, "mpi") == 0;
+}
+
 static bool runs_on_cpu(const struct trace_collected *c, const struct trace_comm *comm)
 {
-    const char *library = c->words.word[comm->library];
-    return strcmp(library, "gloo") == 0 || strcmp(library, "mpi") == 0;
+    return is_of_cpu(c, comm->library);
 }
 
 static struct trace_call new_call(const struct trace_comm *comm)
@@ -64,8 +69,8 @@ static void merge_call(struct merger *m, const struct trace_comm *comm)
     learn(call, comm, m->c->no_word);
 }
 
-/* What ran on gloo's own threads is no call, unless nothing else tells of it. */
-static void list_calls(struct arena *arena, const struct trace_collected *c,
+/* What ran on gloo's own threads is no call, unless nothing else tells of it; whether any did. */
+static bool list_calls(struct arena *arena, const struct trace_collected *c,
                        struct trace_calls *calls)
 {
     size_t n_callers = 0;
@@ -74,11 +79,10 @@ static void list_calls(struct arena *arena, const struct trace_collected *c,
     struct merger merger = {c, calls, ARENA_ARRAY(arena, c->ending.n_tracks + 1, size_t)};
     calls->call = ARENA_ARRAY(arena, c->n_comms, struct trace_call);
     for (size_t i = 0; i < c->n_comms; i++) {
-        bool ran = runs_on_cpu(c, &c->comm[i]);
-        calls->on_cpu = calls->on_cpu || ran;
-        if (!ran || n_callers == 0)
+        if (n_callers == 0 || !runs_on_cpu(c, &c->comm[i]))
             merge_call(&merger, &c->comm[i]);
     }
+    return n_callers < c->n_comms;
 }
 
 bool trace_call_is_shared(const struct trace_call *call)
@@ -131,6 +135,15 @@ static void mark_gradients(const struct trace_collected *c, const struct trace_s
     }
 }
 
+/* It may have run then: it was called before, and not by another library. */
+static bool may_be(const struct trace_collected *c, const struct trace_call *call,
+                   const struct trace_comm *ran)
+{
+    return call->start_ns <= ran->start_ns && strcmp(call->op, ran->op) == 0 &&
+           trace_window_is_empty(call->span) &&
+           (call->library == c->no_word || is_of_cpu(c, call->library));
+}
+
 /* The i-th to run of one kind is the i-th that was called: gloo's threads take them from one queue.
  */
 static void match_runs(const struct trace_collected *c, const struct trace_step *step,
@@ -143,7 +156,7 @@ static void match_runs(const struct trace_collected *c, const struct trace_step 
         if (ran->start_ns < step->start_ns || ran->start_ns >= step->end_ns || !runs_on_cpu(c, ran))
             continue;
         for (size_t k = 0; k < n; k++) {
-            if (strcmp(call[k].op, ran->op) != 0 || !trace_window_is_empty(call[k].span))
+            if (!may_be(c, &call[k], ran))
                 continue;
             call[k].span = (struct trace_window){ran->start_ns, ran->end_ns};
             learn(&call[k], ran, c->no_word);
@@ -202,17 +215,33 @@ static void match_works(const struct trace_collected *c, struct trace_calls *cal
     }
 }
 
-static void find_library(const struct trace_collected *c, struct trace_calls *calls)
+static void find_groups(struct trace_calls *calls)
 {
     calls->largest_group = calls->gradient_group = -1;
     for (size_t i = 0; i < calls->n; i++) {
         const struct trace_call *call = &calls->call[i];
-        if (call->library != c->no_word && !calls->library)
-            calls->library = c->words.word[call->library];
         if (call->group_size > calls->largest_group)
             calls->largest_group = call->group_size;
         if (call->gradient && call->group_size > calls->gradient_group)
             calls->gradient_group = call->group_size;
+    }
+}
+
+/* Of gradients; where there are none, of all calls: others may go another way beside them. */
+static void find_library(const struct trace_collected *c, struct trace_calls *calls)
+{
+    bool gradients = false;
+    for (size_t i = 0; i < calls->n; i++)
+        gradients = gradients || calls->call[i].gradient;
+    for (size_t i = 0; i < calls->n; i++) {
+        struct trace_call *call = &calls->call[i];
+        call->on_cpu = is_of_cpu(c, call->library);
+        if (gradients && !call->gradient)
+            continue;
+        calls->on_cpu = calls->on_cpu || call->on_cpu;
+        calls->ran = calls->ran || !trace_window_is_empty(call->span);
+        if (call->library != c->no_word && !calls->library)
+            calls->library = c->words.word[call->library];
     }
     if (!calls->library && calls->n > 0)
         calls->library = c->ending.header.backend;
@@ -229,12 +258,13 @@ void trace_calls_find(struct arena *arena, const struct trace_collected *c,
                       const struct trace_steps *steps, struct trace_calls *calls)
 {
     *calls = (struct trace_calls){0};
-    list_calls(arena, c, calls);
-    for (size_t s = 0; calls->on_cpu && s < steps->n; s++)
-        match_runs(c, &steps->step[s], calls);
+    bool some_ran = list_calls(arena, c, calls);
     match_works(c, calls);
+    for (size_t s = 0; some_ran && s < steps->n; s++)
+        match_runs(c, &steps->step[s], calls);
     mark_gradients(c, steps, calls);
-    find_library(c, calls);
     if (c->options->no_comm)
         forget_spans(calls);
+    find_groups(calls);
+    find_library(c, calls);
 }

@@ -16,6 +16,7 @@ struct trace_call {
     int group_size;            /* -1: not known */
     int64_t least_id, most_id; /* "External id" of the call's events; least > most: none */
     bool gradient;             /* DistributedDataParallel's all-reduce of a bucket */
+    bool on_cpu;               /* its own time is the CPU's (gloo, MPI) */
 
     /* When it ran: on gloo's thread, or on the device's clock. */
     struct trace_window span;
@@ -25,9 +26,10 @@ struct trace_call {
 struct trace_calls {
     struct trace_call *call; /* [n], by start */
     size_t n;
-    bool on_cpu;         /* the collectives' own times are the CPU's (gloo, MPI) */
+    bool on_cpu;         /* the gradients' own times are the CPU's */
+    bool ran;            /* the trace tells when one of the gradients' ran */
     size_t n_homeless;   /* collectives' kernels whose call is not in the trace */
-    const char *library; /* "nccl"; NULL: no collective */
+    const char *library; /* the gradients', "nccl"; NULL: no collective */
     int largest_group;   /* -1: not known */
     int gradient_group;  /* largest of the gradients' calls; -1: not known */
 };

@@ -63,6 +63,13 @@ static size_t *count_singles(struct arena *arena, const struct trace *t)
     return n_single;
 }
 
+/* No more is single than in the best step; and there is work, where there is a device. */
+static bool is_paired(const struct trace *t, size_t s, const size_t *n_single, size_t least)
+{
+    return n_single[s] == least &&
+           !(t->device.used && trace_window_is_empty(t->steps.step[s].work));
+}
+
 bool *trace_cut_whole(struct arena *arena, const struct trace *t)
 {
     size_t n = t->steps.n, least = SIZE_MAX;
@@ -76,6 +83,6 @@ bool *trace_cut_whole(struct arena *arena, const struct trace *t)
     for (size_t s = 0; s < n; s++)
         least = n_single[s] < least ? n_single[s] : least;
     for (size_t s = 0; s + 1 < n; s++)
-        whole[s] = n_single[s] == least && n_single[s + 1] == least;
+        whole[s] = is_paired(t, s, n_single, least) && is_paired(t, s + 1, n_single, least);
     return whole;
 }

@@ -114,10 +114,10 @@ static void place_all(struct placer *p)
 /* The collectives' kernels are busy work as well, but not the passes'. */
 static void add_collectives(const struct placer *p)
 {
-    for (size_t i = 0; i < p->calls->n && !p->calls->on_cpu; i++) {
+    for (size_t i = 0; i < p->calls->n; i++) {
         const struct trace_call *call = &p->calls->call[i];
         struct trace_step *step = trace_step_at(p->steps, call->start_ns);
-        if (step && !trace_window_is_empty(call->span))
+        if (step && !call->on_cpu && !trace_window_is_empty(call->span))
             trace_window_add(&step->work, call->span.start_ns, call->span.end_ns);
     }
 }

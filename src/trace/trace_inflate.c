@@ -65,8 +65,14 @@ static const char *words_of(int code)
     }
 }
 
+/* What is no member behind one is not looked at, as gzip does it. */
+static bool is_no_member(const struct inflate_state *state)
+{
+    return state->next_in[0] != 0x1f || (state->avail_in > 1 && state->next_in[1] != 0x8b);
+}
+
 /* Between two members: passes over zeros; whether another one begins. */
-static bool begin_member(struct trace_inflate *inflate)
+static bool begin_member(struct trace_inflate *inflate, struct trace_file *file)
 {
     struct inflate_state *state = &inflate->state;
     while (state->avail_in > 0 && *state->next_in == 0) {
@@ -75,6 +81,11 @@ static bool begin_member(struct trace_inflate *inflate)
     }
     if (state->avail_in == 0)
         return false;
+    if (is_no_member(state)) {
+        file->stream.followed = inflate->at_end = true;
+        state->avail_in = 0;
+        return false;
+    }
     isal_inflate_reset(state);
     state->crc_flag = ISAL_GZIP;
     inflate->between_members = false;
@@ -86,7 +97,7 @@ static bool inflate_some(struct trace_inflate *inflate, struct trace_file *file,
                          struct error *e)
 {
     struct inflate_state *state = &inflate->state;
-    if (inflate->between_members && !begin_member(inflate)) {
+    if (inflate->between_members && !begin_member(inflate, file)) {
         *ended = inflate->at_end;
         return true;
     }

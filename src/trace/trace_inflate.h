@@ -14,8 +14,8 @@ struct trace_inflate *trace_inflate_new(void);
 
 /*
  * Up to `capacity` bytes of text; none at the end, where the stream's `cut_off` says whether the
- * data ended too early. Zeros behind the last member are passed over. Fails with ERROR_INPUT and
- * the offset where the data is broken.
+ * data ended too early. Zeros behind the last member are passed over, other bytes too, and
+ * `followed` is set then. Fails with ERROR_INPUT and the offset where the data is broken.
  */
 bool trace_inflate_fill(struct trace_inflate *inflate, struct trace_file *file, char *to,
                         size_t capacity, size_t *length, struct error *e);

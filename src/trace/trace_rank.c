@@ -67,15 +67,6 @@ static size_t shared_calls(const struct trace *t)
     return n;
 }
 
-static bool any_ran(const struct trace *t)
-{
-    for (size_t i = 0; i < t->calls.n; i++) {
-        if (!trace_window_is_empty(t->calls.call[i].span))
-            return true;
-    }
-    return false;
-}
-
 /* Names of the kernels that took longest in all, at most three: "a", "b". */
 static const char *longest_kernels(struct arena *arena, const struct trace_collected *c)
 {
@@ -119,7 +110,7 @@ static bool fail_unmatched(const struct trace *t, size_t n_calls, struct error *
 static bool check_runs(const struct trace *t, const struct trace_options *options, struct error *e)
 {
     size_t n_calls = shared_calls(t);
-    if (n_calls == 0 || any_ran(t) || options->no_comm)
+    if (n_calls == 0 || t->calls.ran || options->no_comm)
         return true;
     if (t->device.used)
         return fail_unmatched(t, n_calls, e);
@@ -214,8 +205,9 @@ static void judge_before(struct reading *r)
 {
     const struct trace *t = r->trace;
     const bool *whole = trace_cut_whole(r->arena, t);
+    bool lost_device = t->collected.ending.truncated && device_is_missing(t);
     for (size_t s = 0; s < t->steps.n; s++)
-        r->verdict[s] = !whole[s]                                  ? STEP_CUT
+        r->verdict[s] = lost_device || !whole[s]                   ? STEP_CUT
                         : has_several_synced(t, &t->steps.step[s]) ? STEP_SEVERAL
                                                                    : STEP_COUNTS;
 }
@@ -225,7 +217,7 @@ static void judge(struct reading *r)
     size_t n = r->record->n_iterations;
     r->verdict = ARENA_ARRAY(r->arena, n, enum trace_verdict);
     judge_before(r);
-    trace_judge(r->record->iteration, n, any_ran(r->trace), r->verdict);
+    trace_judge(r->record->iteration, n, r->trace->calls.ran, r->verdict);
     for (size_t s = 0; s < n; s++)
         r->record->iteration[s].counted = r->verdict[s] == STEP_COUNTS;
     for (int v = STEP_COUNTS + 1; v < N_TRACE_VERDICTS; v++) {
@@ -296,7 +288,7 @@ static void mark_unknown_stages(struct reading *r)
     if (r->options->batch <= 0)
         mark_unknown(r, "batch", "no trace holds it: give it with --batch");
     bool is_missing = r->options->no_comm ? r->trace->calls.n > 0 : shared_calls(r->trace) > 0;
-    if (r->record->n_iterations && !any_ran(r->trace) && is_missing)
+    if (r->record->n_iterations && !r->trace->calls.ran && is_missing)
         mark_unknown(r, "done_s", "communication time is not in the trace (--no-comm)");
 }
 
@@ -377,6 +369,8 @@ static void note_rest(struct reading *r)
         note(r, "it is cut off after %llu bytes and holds %zu step%s",
              (unsigned long long)ending->truncated_at_bytes, t->steps.n,
              t->steps.n == 1 ? "" : "s");
+    if (ending->is_followed)
+        note(r, "bytes behind its gzip data were passed over");
     if (ending->n_unknown_escapes > 0)
         note(r, "%llu escapes that JSON does not know were kept as they are",
              (unsigned long long)ending->n_unknown_escapes);

@@ -9,8 +9,8 @@
  * rank, as nothing else tells. */
 bool trace_ranks_check(struct trace_rank *rank, size_t n, bool *guessed, struct error *e);
 
-/* Numbers the steps that all ranks hold 1, 2, ... and drops the others. Fails where none is left.
- */
+/* Numbers the steps that all ranks hold 1, 2, ... and drops the others. Fails where none is left,
+ * or where they were not at one time: the ranks are of different trainings. */
 bool trace_ranks_align(struct arena *arena, struct trace_rank *rank, size_t n, struct error *e);
 
 /*

@@ -32,6 +32,7 @@ static void make_ending(struct arena *arena, const struct trace_walker *w,
         .n_unknown_escapes = w->scanner.scan.unknown_escapes,
         .n_broken_characters = w->scanner.n_broken,
         .is_gzip = w->stream->compressed,
+        .is_followed = w->stream->followed,
         .truncated = w->truncated,
         .truncated_at_bytes = w->truncated ? w->whole_bytes : 0,
     };

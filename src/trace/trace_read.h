@@ -57,6 +57,7 @@ struct trace_ending {
         n_unknown_escapes; /* kept as they are written: Windows paths with single backslashes */
     uint64_t n_broken_characters; /* in names: no UTF-8, given as U+FFFD */
     bool is_gzip;
+    bool is_followed;            /* by bytes that are no gzip data, and were passed over */
     bool truncated;              /* it ends too early, and `partial` was asked for */
     uint64_t truncated_at_bytes; /* where the last whole event ends, uncompressed */
 };

@@ -20,6 +20,7 @@ struct trace_stream {
     uint64_t total_bytes;        /* 0: unknown */
     bool compressed;             /* it is gzip data */
     bool cut_off;                /* known at the end: gzip data that ends too early */
+    bool followed;               /* known at the end: whole gzip data, but bytes behind it */
 };
 
 struct arena;

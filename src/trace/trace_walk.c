@@ -60,8 +60,12 @@ static void describe_cut_off(const struct trace_walker *w, struct error *e)
              w->stream->cut_off ? "gzip data" : "trace",
              trace_window_offset(&w->window, w->window.end),
              w->stream->cut_off ? " of its text" : "");
-    error_hint(e, "copy it again, or let --partial use the %" PRIu64 " events before that place",
-               w->findings.n_events);
+    if (w->findings.n_events > 0)
+        error_hint(e,
+                   "copy it again, or let --partial use the %" PRIu64 " events before that place",
+                   w->findings.n_events);
+    else
+        error_hint(e, "copy it again: there is no whole event before that place");
 }
 
 /* More text at w->p; false at its end, too, which then is too early. */
@@ -200,7 +204,8 @@ static bool pass_blanks(struct trace_walker *w, struct error *e)
     return w->p < w->window.end;
 }
 
-/* To the bracket or brace that a trace begins with. */
+/* To the bracket or brace that a trace begins with; false without an error where gzip data is cut
+ * off before. */
 static bool begin(struct trace_walker *w, struct error *e)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -208,11 +213,12 @@ static bool begin(struct trace_walker *w, struct error *e)
         ;
     if (strncmp(w->p, mark, strlen(mark)) == 0)
         w->p += strlen(mark);
-    if (e->kind == ERROR_NONE && pass_blanks(w, e) && (*w->p == '[' || *w->p == '{')) {
+    bool there = e->kind == ERROR_NONE && pass_blanks(w, e);
+    if (there && (*w->p == '[' || *w->p == '{')) {
         w->findings.is_array = *w->p == '[';
         return true;
     }
-    if (e->kind == ERROR_NONE) {
+    if (e->kind == ERROR_NONE && (there || !w->stream->cut_off)) {
         struct place place = place_of(w, w->p);
         trace_foreign_text(&place, w->p, (size_t)(w->window.end - w->p), e);
     }

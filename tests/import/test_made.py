@@ -174,6 +174,36 @@ class Steps(Made):
                 self.refused("6: gradients are all-reduced in several passes of a step, which is not understood", path, *options)
 
 
+class TwoLibraries(Made):
+    """gloo for a metric beside NCCL for gradients."""
+
+    def trace(self, called, ran, kernel=True):
+        trace = Trace(device=kernel).steps()
+        for k in range(6):
+            at = 1000000 + 10000 * k
+            trace.all_reduce(at + called, at + ran, 900, 1, 1, "gloo", group="1")
+        return trace.write(self.path("rank0.json"))
+
+    def test_each_collective_has_its_own_time(self):
+        alone = self.profile(Trace().steps().write(self.path("rank0.json")))
+        for called, ran in ((8000, 8100), (350, 400), (350, 8100)):
+            profile = self.profile(self.trace(called, ran))
+            self.assertEqual(profile["backend"], "nccl")
+            self.assertEqual(profile["stages"], alone["stages"])
+            self.assertEqual(profile["buckets"], alone["buckets"])
+            self.assertAlmostEqual(profile["collectives"][0]["span_s"], 900e-6)
+
+    def test_gloos_time_is_not_that_of_gradients(self):
+        self.refused("communication time not in this trace", self.trace(8000, 8100, kernel=False))
+
+    def test_nothing_ran_before_it_was_called(self):
+        trace = Trace(backend="gloo", device=False).steps(library="gloo")
+        early = [event for event in trace.events if event["name"] == "gloo:all_reduce"][4]
+        early["ts"] -= 2000
+        profile = self.profile(trace.write(self.path("rank0.json")))
+        self.assertTrue(any("not telling when all of their all-reduces ran: 3" in note for note in profile["notes"]))
+
+
 class CutOff(Made):
     """Traces without their end, with --partial."""
 
@@ -190,7 +220,20 @@ class CutOff(Made):
             self.assertTrue(any("4 of 6 steps left out" in note for note in profile["notes"]), profile["notes"])
 
     def test_without_two_whole_steps_there_is_no_profile(self):
-        self.refused("where the trace is cut off", *self.cut(self.KERNELS + 3))
+        for n_kernels in (self.KERNELS, self.KERNELS + 3, 2 * self.KERNELS - 1):
+            self.refused("where the trace is cut off", *self.cut(n_kernels))
+
+    def test_steps_whose_launches_are_cut_off_do_not_count(self):
+        trace = Trace().steps()
+        trace.events.sort(key=lambda event: event["cat"] == "cuda_runtime")
+        trace.events = [event for event in trace.events if event["cat"] != "cuda_runtime" or event["ts"] < 1034000]
+        profile = self.profile(trace.write_cut(self.path("rank0.json"), 6 * self.KERNELS), "--partial")
+        self.assertEqual(profile["stages"]["step_s"]["n"], 2)
+
+    def test_on_the_cpu_all_steps_but_the_last_count(self):
+        trace = Trace(backend="gloo", device=False).steps(library="gloo")
+        profile = self.profile(trace.write_cut(self.path("rank0.json"), 0), "--partial")
+        self.assertEqual(profile["stages"]["step_s"]["n"], 5)
 
 
 if __name__ == "__main__":

@@ -293,6 +293,43 @@ static void gzip_data_is_read_in_one_member_or_several(void **state)
     assert_true(trace_text_is(f->c.event[49999].name, "op 6324"));
 }
 
+static void bytes_behind_gzip_data_are_passed_over(void **state)
+{
+    static const char *const behind[] = {"\n", "garbage", "\x1f is no member",
+                                         "much more than a "
+                                         "header would take"};
+    struct fixture *f = *state;
+    char *text = many_events(f, 1000);
+    size_t n;
+    char *data = gzip(f, text, strlen(text), &n);
+    assert_true(read_bytes(f, data, n, false));
+    assert_false(f->c.ending.is_followed);
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+        struct text followed = {0};
+        text_add_n(&followed, data, n);
+        text_add(&followed, behind[i]);
+        if (!read_bytes(f, followed.data, followed.length, false))
+            fail_msg("%s", f->c.error.text);
+        assert_int_equal(f->c.n, 1000);
+        assert_true(f->c.ending.is_followed);
+        assert_false(f->c.ending.truncated);
+        text_free(&followed);
+    }
+}
+
+static void gzip_data_cut_off_before_its_text_is_not_called_empty(void **state)
+{
+    struct fixture *f = *state;
+    char *text = many_events(f, 1000);
+    size_t n;
+    char *data = gzip(f, text, strlen(text), &n);
+    for (size_t length = 2; length < 20; length++) {
+        assert_false(read_bytes(f, data, length, false));
+        assert_has(f->c.error.text, "the gzip data is cut off (at byte 0 of its text)");
+        assert_has(f->c.error.text, "copy it again: there is no whole event");
+    }
+}
+
 static void damaged_gzip_data_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -330,6 +367,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_that_is_not_there_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(gzip_data_is_read_in_one_member_or_several, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(bytes_behind_gzip_data_are_passed_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(gzip_data_cut_off_before_its_text_is_not_called_empty,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_gzip_data_is_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
