@@ -54,7 +54,10 @@ static bool show_nccl_tests(struct arena *arena, const char *path, const struct 
     struct text out = {0};
     if (!nccl_tests_read_file(arena, path, &table, e))
         return false;
-    report_nccl_tests_text(&table, &out);
+    if (options->json)
+        report_nccl_tests_json(&table, &out);
+    else
+        report_nccl_tests_text(&table, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
     return ok;
@@ -67,7 +70,10 @@ static bool show_topology(struct arena *arena, const char *path, const struct op
     struct text out = {0};
     if (!topology_read(arena, path, &topology, e))
         return false;
-    report_topology_text(&topology, &out);
+    if (options->json)
+        report_topology_json(&topology, &out);
+    else
+        report_topology_text(&topology, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
     return ok;
@@ -80,7 +86,10 @@ static bool show_job(struct arena *arena, const char *path, const struct options
     struct text out = {0};
     if (!job_load(arena, path, &job, e))
         return false;
-    report_job_text(&job, &out);
+    if (options->json)
+        report_job_json(&job, &out);
+    else
+        report_job_text(&job, &out);
     bool ok = workspace_print(options, &out, e);
     text_free(&out);
     return ok;
@@ -136,18 +145,17 @@ static bool show_run(const char *path, const struct options *options, struct err
 static const struct {
     const char *content; /* words that such a file begins with, within its first bytes */
     const char *ending;
-    bool has_json;
     bool (*show)(struct arena *, const char *, const struct options *, struct error *);
 } kind[] = {
-    {"\"foretrain.profile/", NULL, true, show_profile},
-    {NULL, ".yaml", false, show_job},
-    {NULL, ".yml", false, show_job},
-    {"\"sum_received\"", NULL, true, show_network},
-    {"busbw", NULL, false, show_nccl_tests},
-    {"#iterations", NULL, false, show_nccl_tests},
-    {NULL, ".csv", true, show_network},
-    {NULL, ".tsv", true, show_network},
-    {"GPU0", NULL, false, show_topology},
+    {"\"foretrain.profile/", NULL, show_profile},
+    {NULL, ".yaml", show_job},
+    {NULL, ".yml", show_job},
+    {"\"sum_received\"", NULL, show_network},
+    {"busbw", NULL, show_nccl_tests},
+    {"#iterations", NULL, show_nccl_tests},
+    {NULL, ".csv", show_network},
+    {NULL, ".tsv", show_network},
+    {"GPU0", NULL, show_topology},
 };
 enum { N_KINDS = sizeof kind / sizeof *kind };
 
@@ -161,13 +169,8 @@ static bool show_file(struct arena *arena, const char *path, const struct option
     for (size_t i = 0; i < N_KINDS; i++) {
         bool is = kind[i].content ? strstr(text, kind[i].content) != NULL
                                   : text_ends_with(path, kind[i].ending);
-        if (!is)
-            continue;
-        if (options->json && !kind[i].has_json) {
-            error_set(e, ERROR_USAGE, "%s: --json shows profiles, networks and runs only", path);
-            return false;
-        }
-        return kind[i].show(arena, path, options, e);
+        if (is)
+            return kind[i].show(arena, path, options, e);
     }
     error_set(e, ERROR_INPUT,
               "%s: neither a profile (foretrain.profile/1), a job (.yaml), a network (.csv) nor a "

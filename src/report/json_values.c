@@ -37,3 +37,17 @@ void json_print(json_t *document, struct text *out)
     free(text);
     json_decref(document);
 }
+
+json_t *json_curve(const struct link_curve *curve)
+{
+    if (!curve)
+        return json_null();
+    json_t *points = json_array();
+    for (size_t i = 0; i < curve->n; i++) {
+        json_t *point = json_object();
+        json_put_real(point, "bytes", curve->point[i].bytes);
+        json_put_real(point, "time_s", curve->point[i].time_s);
+        json_array_append_new(points, point);
+    }
+    return points;
+}

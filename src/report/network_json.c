@@ -7,20 +7,6 @@ static json_t *real_or_null(double value)
     return value > 0 ? json_real(value) : json_null();
 }
 
-static json_t *curve_json(const struct link_curve *curve)
-{
-    if (!curve)
-        return json_null();
-    json_t *points = json_array();
-    for (size_t i = 0; i < curve->n; i++) {
-        json_t *point = json_object();
-        json_put_real(point, "bytes", curve->point[i].bytes);
-        json_put_real(point, "time_s", curve->point[i].time_s);
-        json_array_append_new(points, point);
-    }
-    return points;
-}
-
 static json_t *link_json(const struct network *network, size_t from, size_t to)
 {
     const struct link *link = &network->link[from * network->n + to];
@@ -30,7 +16,7 @@ static json_t *link_json(const struct network *network, size_t from, size_t to)
     json_put(object, "bandwidth_Bps", real_or_null(link->failed ? 0 : link->bandwidth_Bps));
     json_put(object, "latency_s", real_or_null(link->latency_s));
     json_put(object, "together_Bps", real_or_null(link->together_Bps));
-    json_put(object, "curve", curve_json(link->curve));
+    json_put(object, "curve", json_curve(link->curve));
     json_put(object, "source", json_string(link_source_word(link)));
     return object;
 }

@@ -45,6 +45,14 @@ void report_nccl_tests_text(const struct nccl_table *table, struct text *out);
 void report_topology_text(const struct topology *topology, struct text *out);
 void report_job_text(const struct job *job, struct text *out);
 
+/* The same as JSON, and where profiles were measured into, `path[n]` (docs/formats.md, "What show
+ * prints"). */
+void report_nccl_tests_json(const struct nccl_table *table, struct text *out);
+void report_topology_json(const struct topology *topology, struct text *out);
+void report_job_json(const struct job *job, struct text *out);
+void report_measured_json(const char *job_name, const char *const *path, size_t n,
+                          struct text *out);
+
 /* A run's folder: its job, what was measured, its forecast or, where that is NULL, why there is
  * none. `profile` [n_profiles]. */
 void report_run_text(const struct job *job, const struct profile *profile, size_t n_profiles,

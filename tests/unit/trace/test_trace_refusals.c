@@ -296,8 +296,7 @@ static void gzip_data_is_read_in_one_member_or_several(void **state)
 static void bytes_behind_gzip_data_are_passed_over(void **state)
 {
     static const char *const behind[] = {"\n", "garbage", "\x1f is no member",
-                                         "much more than a "
-                                         "header would take"};
+                                         "much more than a header would take"};
     struct fixture *f = *state;
     char *text = many_events(f, 1000);
     size_t n;
