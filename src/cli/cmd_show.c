@@ -8,6 +8,13 @@
 #include "measure/bandwidth_files.h"
 #include "report/report.h"
 
+static bool print_once(const struct options *options, struct text *out, struct error *e)
+{
+    bool ok = workspace_print(options, out, e);
+    text_free(out);
+    return ok;
+}
+
 static bool show_profile(struct arena *arena, const char *path, const struct options *options,
                          struct error *e)
 {
@@ -19,9 +26,7 @@ static bool show_profile(struct arena *arena, const char *path, const struct opt
         profile_format(&profile, profile.samples_file, &out);
     else
         report_profile_text(&profile, &out);
-    bool ok = workspace_print(options, &out, e);
-    text_free(&out);
-    return ok;
+    return print_once(options, &out, e);
 }
 
 /* Several files are one network. */
@@ -36,9 +41,7 @@ static bool show_networks(struct arena *arena, const char *const *path, size_t n
         report_network_json(&network, &out);
     else
         report_network_text(&network, &out);
-    bool ok = workspace_print(options, &out, e);
-    text_free(&out);
-    return ok;
+    return print_once(options, &out, e);
 }
 
 static bool show_network(struct arena *arena, const char *path, const struct options *options,
@@ -58,9 +61,7 @@ static bool show_nccl_tests(struct arena *arena, const char *path, const struct 
         report_nccl_tests_json(&table, &out);
     else
         report_nccl_tests_text(&table, &out);
-    bool ok = workspace_print(options, &out, e);
-    text_free(&out);
-    return ok;
+    return print_once(options, &out, e);
 }
 
 static bool show_topology(struct arena *arena, const char *path, const struct options *options,
@@ -74,9 +75,7 @@ static bool show_topology(struct arena *arena, const char *path, const struct op
         report_topology_json(&topology, &out);
     else
         report_topology_text(&topology, &out);
-    bool ok = workspace_print(options, &out, e);
-    text_free(&out);
-    return ok;
+    return print_once(options, &out, e);
 }
 
 static bool show_job(struct arena *arena, const char *path, const struct options *options,
@@ -90,9 +89,7 @@ static bool show_job(struct arena *arena, const char *path, const struct options
         report_job_json(&job, &out);
     else
         report_job_text(&job, &out);
-    bool ok = workspace_print(options, &out, e);
-    text_free(&out);
-    return ok;
+    return print_once(options, &out, e);
 }
 
 /* Profiles of the job's types that are there and can be read. */
