@@ -248,6 +248,8 @@ struct ft_timeline_type {
     double rest_s;         /* >= 0, whatever else is in no other */
     double busy_Bps;       /* > 0: what such a device sends at the most while it computes */
     double idle_Bps;       /* >= busy_Bps: at the most while it does not; both may be INFINITY */
+    double idle_round_s;   /* >= 0: what each message takes it beside bytes and latency */
+    double busy_round_s;   /* >= idle_round_s: while it computes */
 };
 
 struct ft_timeline {

@@ -16,8 +16,7 @@ static void make_timeline(struct arena *arena, const struct profile *profile,
         type_steps_make(arena, &profile[t], &ring->buckets, &steps);
         ring->type[t] = steps.mean;
         ring->type[t].load_s = fmax(steps.mean.load_s, f->storage_s);
-        ring->type[t].busy_Bps = f->type[t].ceilings.busy_Bps;
-        ring->type[t].idle_Bps = f->type[t].ceilings.idle_Bps;
+        forecast_set_sending(&f->type[t], &ring->type[t]);
     }
 }
 
@@ -45,7 +44,7 @@ static double n_rounds(const struct mean_ring *ring)
 static double chunk_s(const struct mean_ring *ring, int type, struct ft_link link, size_t bucket)
 {
     double bytes = ring->buckets.bytes[bucket] / (double)ring->n_devices;
-    return message_fed_s(&link, bytes, ring->type[type].idle_Bps);
+    return message_from_s(&link, bytes, sender_of(&ring->type[type], false));
 }
 
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link)

@@ -37,8 +37,7 @@ static bool make_step(struct what_if *w, int t, const struct profile *profile,
         return false;
     }
     *step = steps.mean;
-    step->busy_Bps = w->base.type[t].ceilings.busy_Bps;
-    step->idle_Bps = w->base.type[t].ceilings.idle_Bps;
+    forecast_set_sending(&w->base.type[t], step);
     return true;
 }
 

@@ -104,12 +104,13 @@ void collective_work_free(struct collective_work *work);
 bool collective_check_links(const struct ft_collective *c, const struct ft_link *link,
                             char *message);
 
-/*
- * What all messages cost, into work->latency_s, wire_s and own_wire_s. A device sends no faster
- * than ceiling_Bps[n_devices]; NULL: than its links.
- */
+struct sender; /* predict/message.h */
+
+/* What all messages cost, into work->latency_s, wire_s and own_wire_s; sender[n_devices], or NULL:
+ * as their links. */
 void collective_cost(const struct ft_collective *c, const struct ft_link *link,
-                     double payload_bytes, const double *ceiling_Bps, struct collective_work *work);
+                     double payload_bytes, const struct sender *sender,
+                     struct collective_work *work);
 
 /* For how long each device sends in all phases, at those costs: [n_devices]. */
 void collective_sending(const struct ft_collective *c, double payload_bytes,

@@ -50,27 +50,30 @@ static void load_ports(const struct ft_collective *c, const struct phase *phase,
 
 /* A message is through when all are that share its ports, and its sender has fed all it sends. */
 static void cost_phase(const struct ft_collective *c, const struct phase *phase,
-                       const struct ft_link *link, double payload_bytes, const double *ceiling_Bps,
-                       struct collective_work *work)
+                       const struct ft_link *link, double payload_bytes,
+                       const struct sender *sender, struct collective_work *work)
 {
+    const struct sender free = {.most_Bps = INFINITY};
     load_ports(c, phase, link, payload_bytes, work);
     for (size_t k = phase->first; k < phase->first + phase->n; k++) {
         const struct transfer *t = &c->transfer[k];
-        double fed_s = ceiling_Bps ? payload_bytes / ceiling_Bps[c->pair[k].from] : 0;
+        struct sender from = sender ? sender[c->pair[k].from] : free;
+        double fed_s = payload_bytes / from.most_Bps;
         double ports_s = later_of(work->port_s[t->out], work->port_s[t->in]);
         work->wire_s[k] = later_of(ports_s, t->sent_share * fed_s);
         work->own_wire_s[k] = later_of(work->own_wire_s[k], t->share * fed_s);
-        work->latency_s[k] = message_latency_s(&link[k]);
+        work->latency_s[k] = message_latency_s(&link[k]) + from.round_s;
     }
 }
 
 void collective_cost(const struct ft_collective *c, const struct ft_link *link,
-                     double payload_bytes, const double *ceiling_Bps, struct collective_work *work)
+                     double payload_bytes, const struct sender *sender,
+                     struct collective_work *work)
 {
     for (size_t p = 0; p < c->n_phases; p++) {
         double bytes = payload_bytes / chunks_of(c, &c->phase[p], payload_bytes);
         if (!c->phase[p].repeats)
-            cost_phase(c, &c->phase[p], link, bytes, ceiling_Bps, work);
+            cost_phase(c, &c->phase[p], link, bytes, sender, work);
     }
 }
 

@@ -35,10 +35,9 @@ static const struct step_bucket *bucket_at(const struct trace *t, size_t positio
 /* A round on the link from a position, when nobody computes. */
 static double round_s(const struct trace *t, size_t position, size_t bucket)
 {
-    const struct ft_link *link = &t->in->link[position];
-    double idle_Bps = t->in->type[t->in->type_of[position]].idle_Bps;
     double chunk_bytes = t->in->bucket_bytes[bucket] / (double)t->in->n_devices;
-    return message_fed_s(link, chunk_bytes, idle_Bps);
+    return message_from_s(&t->in->link[position], chunk_bytes,
+                          sender_of(&t->in->type[t->in->type_of[position]], false));
 }
 
 /* Whose start a position's end of a bucket goes back to, and the slowest link on the way. */

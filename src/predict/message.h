@@ -24,15 +24,25 @@ __attribute__((unused)) static inline double message_wire_s(const struct ft_link
                          : bytes / link->bandwidth_Bps;
 }
 
-/* What it takes from a device that feeds the link with at most `ceiling_Bps`. */
-__attribute__((unused)) static inline double message_fed_s(const struct ft_link *link, double bytes,
-                                                           double ceiling_Bps)
+/* What a device sends at the most, and what each message takes it beside that. */
+struct sender {
+    double most_Bps, round_s;
+};
+
+/* Of a type, while it computes or not. */
+__attribute__((unused)) static inline struct sender sender_of(const struct ft_timeline_type *type,
+                                                              bool busy)
 {
-    if (!link->n_curve)
-        return link->latency_s +
-               bytes / (link->bandwidth_Bps < ceiling_Bps ? link->bandwidth_Bps : ceiling_Bps);
-    double fed_s = message_latency_s(link) + bytes / ceiling_Bps, free_s = message_s(link, bytes);
-    return fed_s > free_s ? fed_s : free_s;
+    return busy ? (struct sender){type->busy_Bps, type->busy_round_s}
+                : (struct sender){type->idle_Bps, type->idle_round_s};
+}
+
+/* What it takes from there. */
+__attribute__((unused)) static inline double message_from_s(const struct ft_link *link,
+                                                            double bytes, struct sender from)
+{
+    double wire_s = message_wire_s(link, bytes), fed_s = bytes / from.most_Bps;
+    return message_latency_s(link) + from.round_s + (fed_s > wire_s ? fed_s : wire_s);
 }
 
 /* Refuses a curve whose sizes do not rise or whose times fall, saying so in `message`. */

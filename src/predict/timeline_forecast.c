@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "predict/measured_ring.h"
+#include "predict/message.h"
 #include "predict/parts.h"
 #include "predict/remedies.h"
 #include "predict/type_steps.h"
@@ -94,9 +95,25 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
     return own;
 }
 
+/*
+ * What a round costs beside its bytes and its link, which take the rest of what a small all-reduce
+ * took.
+ */
+static void find_rounds(const struct profile_rounds *rounds, const struct ft_timeline *own,
+                        struct type_forecast *type)
+{
+    double link_s = 0;
+    for (size_t i = 0; i < own->n_devices; i++)
+        link_s = fmax(link_s, message_s(&own->link[i], rounds->message_bytes));
+    if (!(rounds->message_bytes > 0))
+        return;
+    type->idle_round_s = fmax(0, rounds->idle_s - link_s);
+    type->busy_round_s = fmax(type->idle_round_s, rounds->busy_s - link_s);
+}
+
 /* NULL, or why nothing says what a device of the type can send. */
 static const char *fit(struct whole *w, const struct network *network, int t,
-                       struct ft_ceilings *ceilings)
+                       struct type_forecast *type)
 {
     struct measured_ring ring;
     const struct profile *p = &w->profile[t];
@@ -111,7 +128,9 @@ static const char *fit(struct whole *w, const struct network *network, int t,
         return why_not;
     char message[FT_MESSAGE_SIZE];
     struct ft_timeline own = own_timeline(w, t, &ring);
-    if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, ceilings, message))
+    find_rounds(&p->rounds, &own, type);
+    forecast_set_sending(type, &w->type[t]);
+    if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, &type->ceilings, message))
         return NULL;
     return arena_copy(w->arena, message);
 }
@@ -226,6 +245,14 @@ static void cap_loading(struct whole *w, double least_s)
     }
 }
 
+void forecast_set_sending(const struct type_forecast *forecast, struct ft_timeline_type *type)
+{
+    type->idle_round_s = forecast->idle_round_s;
+    type->busy_round_s = forecast->busy_round_s;
+    type->busy_Bps = forecast->ceilings.busy_Bps;
+    type->idle_Bps = forecast->ceilings.idle_Bps;
+}
+
 static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
 {
     for (int t = 0; t < f->n_types; t++) {
@@ -235,9 +262,8 @@ static void fit_types(struct whole *w, const struct network *network, struct for
         type->optimizer_s = mean->optimizer_s;
         type->rest_s = mean->rest_s;
         type->ceilings = (struct ft_ceilings){INFINITY, INFINITY};
-        type->why_no_ceilings = fit(w, network, t, &type->ceilings);
-        w->type[t].busy_Bps = type->ceilings.busy_Bps;
-        w->type[t].idle_Bps = type->ceilings.idle_Bps;
+        type->why_no_ceilings = fit(w, network, t, type);
+        forecast_set_sending(type, &w->type[t]);
     }
 }
 

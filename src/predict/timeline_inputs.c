@@ -30,6 +30,14 @@ static bool check_ceilings(const struct ft_timeline_type *type, size_t t, char *
     if (!(type->idle_Bps >= type->busy_Bps))
         return refuse(message, "idle_Bps of type %zu must not be below busy_Bps, %g (got %g)", t,
                       type->busy_Bps, type->idle_Bps);
+    if (!is_amount(type->idle_round_s))
+        return refuse(message, "idle_round_s of type %zu must be finite and not negative (got %g)",
+                      t, type->idle_round_s);
+    if (!is_amount(type->busy_round_s) || type->busy_round_s < type->idle_round_s)
+        return refuse(message,
+                      "busy_round_s of type %zu must be finite and not below idle_round_s, %g "
+                      "(got %g)",
+                      t, type->idle_round_s, type->busy_round_s);
     return true;
 }
 
@@ -93,18 +101,20 @@ static bool check_values(const struct ft_timeline *in, char *message)
 static bool longest_collective_s(const struct ft_timeline *in, double *longest_s)
 {
     struct collective_work work;
-    double *block = calloc(2 * in->n_devices, sizeof *block), *ceiling_Bps = block;
-    bool ok = collective_work_make(in->collective, &work) && block;
+    double *sending_s = calloc(in->n_devices, sizeof *sending_s);
+    struct sender *sender = calloc(in->n_devices, sizeof *sender);
+    bool ok = collective_work_make(in->collective, &work) && sending_s && sender;
     for (size_t i = 0; ok && i < in->n_devices; i++)
-        ceiling_Bps[i] = in->type[in->type_of[i]].busy_Bps;
+        sender[i] = sender_of(&in->type[in->type_of[i]], true);
     *longest_s = 0;
     for (size_t b = 0; ok && b < in->n_buckets; b++) {
         double bytes = in->bucket_bytes[b];
-        collective_cost(in->collective, in->link, bytes, ceiling_Bps, &work);
-        *longest_s += collective_longest_s(in->collective, bytes, &work, block + in->n_devices);
+        collective_cost(in->collective, in->link, bytes, sender, &work);
+        *longest_s += collective_longest_s(in->collective, bytes, &work, sending_s);
     }
     collective_work_free(&work);
-    free(block);
+    free(sending_s);
+    free(sender);
     return ok;
 }
 
@@ -114,8 +124,8 @@ static double longest_ring_s(const struct ft_timeline *in)
     for (size_t b = 0; b < in->n_buckets; b++)
         bytes += in->bucket_bytes[b];
     for (size_t i = 0; in->n_devices > 1 && i < in->n_devices; i++) {
-        double busy_Bps = in->type[in->type_of[i]].busy_Bps;
-        chunk_s = fmax(chunk_s, message_fed_s(&in->link[i], bytes, busy_Bps));
+        struct sender busy = sender_of(&in->type[in->type_of[i]], true);
+        chunk_s = fmax(chunk_s, message_from_s(&in->link[i], bytes, busy));
     }
     return 8 * (double)in->n_devices * (double)(in->n_buckets + 1) * chunk_s;
 }
@@ -165,6 +175,8 @@ static bool check_sample(const struct ft_timeline *in, size_t t,
     char why[FT_MESSAGE_SIZE];
     one.busy_Bps = in->type[t].busy_Bps;
     one.idle_Bps = in->type[t].idle_Bps;
+    one.busy_round_s = in->type[t].busy_round_s;
+    one.idle_round_s = in->type[t].idle_round_s;
     alone.type = &one;
     alone.n_types = alone.n_devices = 1;
     alone.type_of = &type_of;

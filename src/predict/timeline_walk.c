@@ -33,11 +33,11 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
     return &w->in->type[w->in->type_of[i]];
 }
 
-/* Seconds of one chunk of a bucket over the link from position i, below a ceiling. */
-static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes,
-                           double ceiling_Bps)
+/* Seconds of one chunk of a bucket over the link from position i. */
+static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes, bool busy)
 {
-    return message_fed_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices, ceiling_Bps);
+    return message_from_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices,
+                          sender_of(type_at(w, i), busy));
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
@@ -58,9 +58,9 @@ static void find_slowed(struct timeline_walk *w)
     w->n_slowed = 0;
     for (size_t i = 0; i < w->in->n_devices; i++) {
         const struct ft_timeline_type *type = type_at(w, i);
-        bool slowed = type->busy_Bps < type->idle_Bps &&
-                      (w->in->collective || type->busy_Bps < w->in->link[i].bandwidth_Bps);
-        if (slowed)
+        bool feeds_slower = type->busy_Bps < type->idle_Bps &&
+                            (w->in->collective || type->busy_Bps < w->in->link[i].bandwidth_Bps);
+        if (feeds_slower || type->busy_round_s > type->idle_round_s)
             w->slowed[w->n_slowed++] = (struct timeline_computing){computing_until_s(w, i), i};
     }
     qsort(w->slowed, w->n_slowed, sizeof *w->slowed, latest_first);
@@ -86,9 +86,8 @@ static void find_paces(struct timeline_walk *w, double bucket_bytes, double idle
     w->n_paces = 0;
     for (size_t s = 0; s < w->n_slowed; s++) {
         const struct timeline_computing *c = &w->slowed[s];
-        double busy_Bps = type_at(w, c->position)->busy_Bps;
         double cost_s = w->in->collective ? w->busy_s[c->position]
-                                          : chunk_cost_s(w, c->position, bucket_bytes, busy_Bps);
+                                          : chunk_cost_s(w, c->position, bucket_bytes, true);
         if (cost_s > slowest_s) {
             add_pace(w, c->until_s, idle_s / slowest_s);
             slowest_s = cost_s;
@@ -149,8 +148,8 @@ static void cost_messages(struct timeline_walk *w, double bucket_bytes, bool bus
 {
     const struct ft_collective *collective = w->in->collective;
     for (size_t i = 0; i < w->in->n_devices; i++)
-        w->ceiling_Bps[i] = busy ? type_at(w, i)->busy_Bps : type_at(w, i)->idle_Bps;
-    collective_cost(collective, w->in->link, bucket_bytes, w->ceiling_Bps, &w->work);
+        w->sender[i] = sender_of(type_at(w, i), busy);
+    collective_cost(collective, w->in->link, bucket_bytes, w->sender, &w->work);
     collective_sending(collective, bucket_bytes, &w->work, sending_s);
 }
 
@@ -165,7 +164,7 @@ static double cost_links(struct timeline_walk *w, size_t bucket)
     }
     for (size_t i = 0; i < w->in->n_devices; i++) {
         if (!w->in->collective)
-            w->cost_s[i] = chunk_cost_s(w, i, bucket_bytes, type_at(w, i)->idle_Bps);
+            w->cost_s[i] = chunk_cost_s(w, i, bucket_bytes, false);
         slowest_s = later_of(slowest_s, w->cost_s[i]);
     }
     return slowest_s;
@@ -300,7 +299,7 @@ void timeline_walk_free(struct timeline_walk *w)
     free(w->slowed);
     free(w->pace);
     free(w->busy_s);
-    free(w->ceiling_Bps);
+    free(w->sender);
     collective_work_free(&w->work);
 }
 
@@ -308,8 +307,8 @@ static bool make_collective(struct timeline_walk *w)
 {
     size_t n = w->in->n_devices;
     w->busy_s = calloc(n, sizeof *w->busy_s);
-    w->ceiling_Bps = calloc(n, sizeof *w->ceiling_Bps);
-    return collective_work_make(w->in->collective, &w->work) && w->busy_s && w->ceiling_Bps;
+    w->sender = calloc(n, sizeof *w->sender);
+    return collective_work_make(w->in->collective, &w->work) && w->busy_s && w->sender;
 }
 
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in)

@@ -10,6 +10,7 @@
 #include "predict/collective.h"
 #include "predict/ring_paths.h"
 
+struct sender;
 struct step_bucket;
 struct timeline_computing;
 struct timeline_pace;
@@ -25,8 +26,9 @@ struct timeline_walk {
     double *enter_s, *cost_s; /* [n_devices], of a bucket; enter_s by the ring's clock */
     /* With a collective; cost_s is how long a device sends, busy_s how long while it computes: */
     struct collective_work work;
-    double *busy_s, *ceiling_Bps; /* [n_devices] */
-    double *done_s; /* [n_buckets], sum over devices, since begin of backward; or NULL */
+    double *busy_s;        /* [n_devices] */
+    struct sender *sender; /* [n_devices] */
+    double *done_s;        /* [n_buckets], sum over devices, since begin of backward; or NULL */
     struct step_bucket *bucket; /* [n_devices * n_buckets], out: when this step's were entered, sent
                                    and done; or NULL */
     struct timeline_computing *slowed; /* [n_slowed], latest first */

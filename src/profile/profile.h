@@ -63,6 +63,13 @@ struct profile_collective {
     double span_s, transfer_s; /* means, as of buckets; negative: unknown */
 };
 
+/* A round of a small all-reduce, from its begin to the next: the means over devices, while nothing
+ * else runs and while the device computes. */
+struct profile_rounds {
+    double message_bytes; /* what a device sends in one; 0: not measured */
+    double idle_s, busy_s;
+};
+
 /* Bytes by dtype ("float32"): item[n]. */
 struct dtype_bytes {
     const char *dtype;
@@ -125,6 +132,7 @@ struct profile {
     size_t n_forward_ops, n_backward_ops;
     struct profile_collective *collective;
     size_t n_collectives;
+    struct profile_rounds rounds;
     struct profile_layer *layer;
     size_t n_layers;
     const char *loss, *optimizer; /* or NULL */

@@ -465,6 +465,20 @@ static bool read_collectives(struct arena *arena, const struct node *root, struc
     return true;
 }
 
+static const struct field rounds_field[] = {
+    {"message_bytes", FIELD_NUMBER, true, offsetof(struct profile_rounds, message_bytes), 1},
+    {"idle_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, idle_s), 0},
+    {"busy_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, busy_s), 0},
+};
+
+static bool read_rounds(struct arena *arena, const struct node *root, struct profile *p,
+                        struct error *e)
+{
+    struct node node = node_member(root, "rounds");
+    return !node.json ||
+           read_object(arena, &node, rounds_field, COUNT(rounds_field), &p->rounds, e);
+}
+
 static const struct field model_field[] = {
     {"parameters", FIELD_NUMBER, false, AT(n_parameters), 0},
     {"parameter_bytes", FIELD_ELSEWHERE, false, 0, 0},
@@ -566,6 +580,7 @@ static const struct field profile_field[] = {
     {"buckets", FIELD_ELSEWHERE, false, 0, 0},
     {"operators", FIELD_ELSEWHERE, false, 0, 0},
     {"collectives", FIELD_ELSEWHERE, false, 0, 0},
+    {"rounds", FIELD_ELSEWHERE, false, 0, 0},
     {"model", FIELD_ELSEWHERE, false, 0, 0},
     {"unknown", FIELD_ELSEWHERE, false, 0, 0},
     {"inputs", FIELD_ELSEWHERE, false, 0, 0},
@@ -601,7 +616,7 @@ static bool read_root(struct arena *arena, const struct node *root, struct profi
 {
     static read_part *const part[] = {
         read_unknown,   read_subsystem,   read_window, read_all_reduce, read_stages, read_buckets,
-        read_operators, read_collectives, read_model,  read_notes,      read_inputs,
+        read_operators, read_collectives, read_rounds, read_model,      read_notes,  read_inputs,
     };
     if (!check_format(root, e) ||
         !read_object(arena, root, profile_field, COUNT(profile_field), p, e) ||

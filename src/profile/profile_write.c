@@ -213,6 +213,17 @@ static void add_collectives(struct json_text *out, const struct profile *p)
     json_text_close(out, '[');
 }
 
+static void add_rounds(struct json_text *out, const struct profile_rounds *rounds)
+{
+    if (!(rounds->message_bytes > 0))
+        return;
+    json_text_open_row(out, "rounds", '{');
+    json_text_number(out, "message_bytes", rounds->message_bytes);
+    json_text_number(out, "idle_s", rounds->idle_s);
+    json_text_number(out, "busy_s", rounds->busy_s);
+    json_text_close(out, '{');
+}
+
 static void add_layer(struct json_text *out, const struct profile_layer *layer)
 {
     json_text_open_row(out, NULL, '{');
@@ -292,6 +303,7 @@ void profile_format(const struct profile *p, const char *samples_file, struct te
     add_buckets(&json, p);
     add_operators(&json, p);
     add_collectives(&json, p);
+    add_rounds(&json, &p->rounds);
     add_model(&json, p);
     add_unknown(&json, p);
     add_inputs(&json, p);

@@ -66,6 +66,8 @@ struct record {
     double *profiled_step_s; /* [n_profiled_steps] */
     size_t n_profiled_steps;
 
+    struct profile_rounds rounds;
+
     double read_bytes;           /* per iteration; negative: not known */
     bool tcp_info;               /* bytes_sent are the kernel's counts */
     const char *interface;       /* or NULL */

@@ -380,6 +380,21 @@ static void fill_collectives(struct arena *arena, const struct record_window *w,
     }
 }
 
+/* Known where all ranks measured it, with the same messages. */
+static void fill_rounds(const struct record_window *w, struct profile *p)
+{
+    struct profile_rounds mean = {.message_bytes = w->record[0].rounds.message_bytes};
+    double share = 1 / (double)w->n_ranks;
+    for (size_t r = 0; r < w->n_ranks; r++) {
+        const struct profile_rounds *rounds = &w->record[r].rounds;
+        if (rounds->message_bytes != mean.message_bytes)
+            return;
+        mean.idle_s += share * rounds->idle_s;
+        mean.busy_s += share * rounds->busy_s;
+    }
+    p->rounds = mean;
+}
+
 /* The lowest rank that described its model speaks for all. */
 static void fill_model(struct arena *arena, const struct record *record, size_t n,
                        struct profile *p)
@@ -468,6 +483,7 @@ static void fill_rest(struct arena *arena, const struct record_window *w, struct
     fill_interface(w, p);
     fill_read_bytes(w, p);
     fill_collectives(arena, w, p);
+    fill_rounds(w, p);
     fill_model(arena, w->record, w->n_ranks, p);
     merge_operators(arena, w, notes, p);
     note_devices(w, notes);

@@ -53,6 +53,8 @@ static json_t *ceilings_json(const struct type_forecast *type)
     }
     json_put(object, "busy_Bps", rate_or_null(type->ceilings.busy_Bps));
     json_put(object, "idle_Bps", rate_or_null(type->ceilings.idle_Bps));
+    json_put_real(object, "busy_round_s", type->busy_round_s);
+    json_put_real(object, "idle_round_s", type->idle_round_s);
     return object;
 }
 

@@ -244,6 +244,22 @@ static const char *links_text(struct arena *arena, const struct forecast *f)
     return copy;
 }
 
+/* "fast 0.6 ms, 1 ms while computing; slow ..."; NULL: no type's rounds cost anything. */
+static const char *rounds_text(struct arena *arena, const struct forecast *f)
+{
+    const char *text = NULL;
+    for (int t = 0; t < f->n_types; t++) {
+        const struct type_forecast *type = &f->type[t];
+        char idle[UNITS_TEXT_SIZE], busy[UNITS_TEXT_SIZE];
+        if (type->busy_round_s > 0)
+            text = arena_format(arena, "%s%s%s %s, %s while computing", text ? text : "",
+                                text ? "; " : "", type->name,
+                                units_format(type->idle_round_s, DIMENSION_TIME, idle),
+                                units_format(type->busy_round_s, DIMENSION_TIME, busy));
+    }
+    return text;
+}
+
 /* "reduce-scatter in 50 groups of 4", "exchange among 100 to 200", "... (25.5 MB each)". */
 static void add_stage(const struct forecast *f, const struct ft_collective_stage *stage,
                       struct text *text)
@@ -310,6 +326,10 @@ static void print_facts(struct arena *arena, const struct forecast *f, struct te
                                 units_format(f->sample_bytes, DIMENSION_BYTES, text),
                                 f->sample_basis));
     print_line(out, "Links:", links_text(arena, f));
+    const char *rounds = f->model == MODEL_TIMELINE ? rounds_text(arena, f) : NULL;
+    if (rounds)
+        print_line(out, "Rounds:",
+                   arena_format(arena, "each costs a device beside its bytes: %s", rounds));
 }
 
 void report_forecast_text(const struct forecast *f, struct text *out)

@@ -128,6 +128,14 @@ static void print_bytes(struct arena *arena, const struct profile *p, struct tex
                                : p->bytes_measured ? "measured"
                                                    : "computed from the buckets",
                                units_format(p->gradient_bytes, DIMENSION_BYTES, gradients)));
+    if (p->rounds.message_bytes > 0)
+        text_wrap(out, "",
+                  arena_format(arena,
+                               "A round of a small all-reduce (%s a message) took %s, and %s while "
+                               "devices computed.",
+                               units_format(p->rounds.message_bytes, DIMENSION_BYTES, other),
+                               units_format(p->rounds.idle_s, DIMENSION_TIME, sent),
+                               units_format(p->rounds.busy_s, DIMENSION_TIME, gradients)));
     if (p->interface_bytes > 0)
         text_wrap(out, "",
                   arena_format(arena, "The interface sent %s a device and step in all.",

@@ -97,6 +97,14 @@ class Torchrun(ScriptTest):
         edge = self.record.iterations[9]["collectives"]
         self.assertIn(("all_reduce", 16, "rest"), [(each["op"], each["bytes"], each["place"]) for each in edge])
 
+    def test_rounds_are_measured_idle_and_beside_computing(self):
+        for record in self.records:
+            line = record.one("rounds")
+            self.assertEqual(line["message_bytes"], 4096)
+            for state in ("idle_s", "busy_s"):
+                self.assertEqual(len(line[state]), 48)
+                self.assertTrue(all(0 < round_s < 1 for round_s in line[state]), line[state])
+
     def test_model_loss_and_optimizer_are_described(self):
         model = self.record.one("model")
         (module,) = model["modules"]
@@ -241,6 +249,7 @@ class OtherLoops(ScriptTest):
         self.check_window(record)
         self.assertEqual([line["i"] for line in record.iterations if line["edge"]], [1])
         self.assertEqual({line["samples"] for line in record.iterations}, {16})
+        self.assertEqual(record.of_kind("rounds"), [])
         for line in record.iterations:
             self.assertEqual({bucket["done_s"] for bucket in line["buckets"]}, {None})
             self.assertEqual(line["bytes_sent"], 0)

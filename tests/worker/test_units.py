@@ -14,7 +14,7 @@ import torch
 
 from launching import LOOP
 
-from foretrain_worker import clock, datasets, describe, layers, operators, procio, sockets
+from foretrain_worker import clock, datasets, describe, layers, operators, procio, rounds, sockets
 from foretrain_worker.iteration import Backward, Bucket, Iteration
 from foretrain_worker.record import Record, Spec
 from foretrain_worker.tape import Tape
@@ -174,6 +174,38 @@ class Tapes(unittest.TestCase):
         self.assertEqual([bucket["ready_s"] for bucket in line["buckets"]], [1.0, 4.0])
         self.assertEqual([bucket["done_s"] for bucket in line["buckets"]], [2.0, 5.0])
         self.assertEqual((line["first_backward_s"], line["backward_compute_s"]), (0.25, 4.0))
+
+
+class FakeGroup:
+    """Four ranks whose all-reduces end at once, but for the one that comes when `n_left` have ended."""
+
+    def __init__(self, n_left):
+        self.n_left, self.sizes = n_left, set()
+
+    def size(self):
+        return 4
+
+    def allreduce(self, tensors):
+        self.sizes.update(tensor.numel() * tensor.element_size() for tensor in tensors)
+        return self
+
+    def wait(self, timeout):
+        self.n_left -= 1
+        if self.n_left < 0 or timeout.total_seconds() != 7:
+            raise RuntimeError("a rank is gone")
+
+
+class Rounds(unittest.TestCase):
+    def test_a_ring_of_four_goes_round_in_six(self):
+        group = FakeGroup(1000)
+        line = rounds.measure(group, 7)
+        self.assertEqual((len(line["idle_s"]), len(line["busy_s"])), (16, 16))
+        self.assertEqual(group.sizes, {4 * line["message_bytes"]})
+
+    def test_a_rank_that_is_gone_is_no_hang(self):
+        for n_left in (0, 30):
+            with self.assertRaisesRegex(RuntimeError, "a rank is gone"):
+                rounds.measure(FakeGroup(n_left), 7)
 
 
 class Operators(unittest.TestCase):

@@ -16,7 +16,7 @@ import traceback
 import weakref
 
 from foretrain_worker import clock as clocks
-from foretrain_worker import describe, ending, operators, sockets, together
+from foretrain_worker import describe, ending, operators, rounds, sockets, together
 from foretrain_worker.iteration import Backward, Bucket, Collective, Iteration
 from foretrain_worker.record import Record, load_spec
 from foretrain_worker.tape import REST, Tape
@@ -539,12 +539,26 @@ class Watch:
         if line:
             self.record.write(line)
 
+    def _write_rounds(self):
+        """What a round of an all-reduce costs; a device's collectives are not known to go around a ring."""
+        import torch
+        from torch.distributed import distributed_c10d
+
+        if self.world_size < 2 or self.clock.name != "cpu" or describe.backend_name(torch) != "gloo":
+            return
+        group = distributed_c10d._get_default_group()  # pylint: disable=protected-access
+        try:
+            self.record.write(rounds.measure(group, self.spec.end_timeout_s))
+        except RuntimeError as error:
+            self.record.note("what a round of an all-reduce costs was not measured: %s" % str(error).splitlines()[0])
+
     def _complete(self):
         """The window and the profiled stretch are there: write the rest, meet the other ranks and leave."""
         self._write_window()
         self._write_operators()
         self.is_complete = True
         self._forget_side_files()
+        self._write_rounds()
         ending.meet(self)
         self.record.complete(self.count - 1)
         ending.leave_soon()

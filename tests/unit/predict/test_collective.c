@@ -456,6 +456,8 @@ static void the_timeline_takes_a_ring_by_either_way(void **state)
             type[t] = (struct ft_timeline_type){.forward_s = random_unit(&r),
                                                 .backward_s = 0.2,
                                                 .ready_s = ready_s[t],
+                                                .busy_round_s = 0.02,
+                                                .idle_round_s = 0.02 * random_unit(&r),
                                                 .busy_Bps = busy_Bps,
                                                 .idle_Bps = busy_Bps * (1 + random_unit(&r))};
         }

@@ -72,6 +72,26 @@ static void what_devices_cannot_feed_shows_in_the_whole(void **state)
     cluster_free(&lab.cluster);
 }
 
+/*
+ * Small messages of 0.1 MB, of which the link takes 1 ms: the rest is the round's own, in each of
+ * the ten rounds of the whole ring. The first bucket is done before backward ends.
+ */
+static void rounds_cost_the_whole_ring_what_small_messages_told(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_start(&lab);
+    lab.cluster.profile[0].rounds = (struct profile_rounds){1e5, 0.0005, 0.0002};
+    lab.cluster.profile[1].rounds = (struct profile_rounds){1e5, 0.0015, 0.006};
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    assert_true(f->type[0].idle_round_s == 0 && f->type[0].busy_round_s == 0);
+    assert_near(f->type[1].idle_round_s, 0.0005);
+    assert_near(f->type[1].busy_round_s, 0.005);
+    assert_near(f->step_s, 0.6 + 1.0 / 60 + 10 * 0.0005 + 0.01 + 0.001 + 0.0005);
+    cluster_free(&lab.cluster);
+}
+
 static double sample[4][6];
 
 static void give_samples(struct samples *samples, double *value, double low, double high)
@@ -194,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_step_by_hand),
         cmocka_unit_test(its_own_sub_systems),
         cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
+        cmocka_unit_test(rounds_cost_the_whole_ring_what_small_messages_told),
         cmocka_unit_test(samples_give_an_interval),
         cmocka_unit_test(falls_back_to_the_closed_form_and_says_why),
         cmocka_unit_test(says_where_ceilings_are_not_known),

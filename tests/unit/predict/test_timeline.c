@@ -52,8 +52,10 @@ static double chunk_arrives_s(const struct system *s, size_t i, double chunk_byt
 {
     const struct ft_timeline_type *type = &s->type[s->type_of[i]];
     const struct ft_link *link = &s->link[i];
-    double busy_s = link->latency_s + chunk_bytes / fmin(link->bandwidth_Bps, type->busy_Bps);
-    double idle_s = link->latency_s + chunk_bytes / fmin(link->bandwidth_Bps, type->idle_Bps);
+    double busy_s = link->latency_s + type->busy_round_s +
+                    chunk_bytes / fmin(link->bandwidth_Bps, type->busy_Bps);
+    double idle_s = link->latency_s + type->idle_round_s +
+                    chunk_bytes / fmin(link->bandwidth_Bps, type->idle_Bps);
     double computing_s = fmax(0, computing_until_s - from_s);
     if (computing_s >= busy_s)
         return from_s + busy_s;
@@ -145,6 +147,8 @@ static struct system draw(struct random *r, bool interference)
         type->idle_Bps = random_below(r, 2) ? 50e6 * (0.5 + random_unit(r)) : INFINITY;
         type->busy_Bps =
             interference ? fmin(type->idle_Bps, 50e6 * (0.2 + random_unit(r))) : type->idle_Bps;
+        type->idle_round_s = random_below(r, 2) ? 0.02 * random_unit(r) : 0;
+        type->busy_round_s = type->idle_round_s + (interference ? 0.05 * random_unit(r) : 0);
         for (size_t b = 0; b < s.n_buckets; b++)
             s.ready_s[t][b] =
                 fmin(type->backward_s, type->backward_s * (double)(b + 1) / (double)s.n_buckets);
@@ -204,6 +208,20 @@ static void a_device_that_computes_sends_slower(void **state)
     assert_near(step_of(&s), 1 + 2 + (4 - 0.25) + 0.25 + 0.125, 1e-12);
     s.type[0].idle_Bps = 0.5e6;
     assert_near(step_of(&s), 1 + 2 + (8 - 0.5) + 0.25 + 0.125, 1e-12);
+}
+
+/* Two rounds, a tenth of a second each beside 2 s, and half a second while it computes. */
+static void a_round_costs_a_device_beside_its_bytes(void **state)
+{
+    (void)state;
+    struct system s = two_equal();
+    s.link[0].latency_s = s.link[1].latency_s = 0;
+    s.type[0].idle_round_s = s.type[0].busy_round_s = 0.1;
+    assert_near(step_of(&s), 1 + 2 + 2 * 2.1 + 0.25 + 0.125, 1e-12);
+    s.type[0].busy_round_s = 0.5;
+    assert_near(step_of(&s), 1 + 2 + 2 * 2.1 + 0.25 + 0.125, 1e-12);
+    s.ready_s[0][0] = 1;
+    assert_near(step_of(&s), 1 + 2 + (2 - 1 / 2.5) * 2.1 + 0.25 + 0.125, 1e-12);
 }
 
 static void loading_adds_inside_and_counts_beside_where_it_is_longest(void **state)
@@ -286,6 +304,14 @@ static void with_interference_it_is_near_what_chunks_walked_take(void **state)
 
 enum worse { STAGES, BUSY_CEILING, LINKS };
 
+static void worsen_busy(struct ft_timeline_type *type, bool rate, double more)
+{
+    if (rate)
+        type->busy_Bps /= more;
+    else
+        type->busy_round_s *= more;
+}
+
 static void worsen(struct random *r, struct system *s, enum worse what)
 {
     size_t t = random_below(r, s->n_types), i = random_below(r, s->n_devices);
@@ -294,15 +320,17 @@ static void worsen(struct random *r, struct system *s, enum worse what)
     double *stage[] = {&type->load_s,     &type->forward_s,
                        &type->backward_s, &type->optimizer_s,
                        &type->rest_s,     &s->bucket_bytes[random_below(r, s->n_buckets)]};
-    double *link[] = {&s->link[i].bandwidth_Bps, &s->link[i].latency_s, &type->idle_Bps};
+    double *link[] = {&s->link[i].bandwidth_Bps, &s->link[i].latency_s, &type->idle_Bps,
+                      &type->idle_round_s};
     size_t l = random_below(r, sizeof link / sizeof *link);
     if (what == STAGES)
         *stage[random_below(r, sizeof stage / sizeof *stage)] *= more;
     else if (what == BUSY_CEILING)
-        type->busy_Bps /= more;
+        worsen_busy(type, random_below(r, 2), more);
     else
-        *link[l] *= link[l] == &s->link[i].latency_s ? more : 1 / more;
+        *link[l] *= l % 2 ? more : 1 / more;
     type->busy_Bps = fmin(type->busy_Bps, type->idle_Bps);
+    type->busy_round_s = fmax(type->busy_round_s, type->idle_round_s);
 }
 
 /* How much shorter a step gets at the most by what is worse. */
@@ -340,7 +368,7 @@ static void refuses_what_cannot_be(void **state)
     struct system s = two_equal();
     double negative[] = {-1}, late[] = {2.5}, no_number[] = {NAN};
     const struct ft_timeline_type good = s.type[0];
-    struct ft_timeline_type type[12];
+    struct ft_timeline_type type[14];
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
         type[i] = good;
         type[i].ready_s = s.ready_s[0];
@@ -357,10 +385,13 @@ static void refuses_what_cannot_be(void **state)
     type[9].ready_s = late;
     type[10].ready_s = no_number;
     type[11].ready_s = NULL;
-    static const char *says[] = {"load_s of type 0",  "forward_s", "backward_s",
-                                 "optimizer_s",       "rest_s",    "busy_Bps",
-                                 "busy_Bps",          "idle_Bps",  "ready_s of bucket 0",
-                                 "within backward_s", "ready_s",   "needs ready_s"};
+    type[12].idle_round_s = -1;
+    type[13].idle_round_s = 1;
+    static const char *says[] = {"load_s of type 0",  "forward_s",   "backward_s",
+                                 "optimizer_s",       "rest_s",      "busy_Bps",
+                                 "busy_Bps",          "idle_Bps",    "ready_s of bucket 0",
+                                 "within backward_s", "ready_s",     "needs ready_s",
+                                 "idle_round_s",      "busy_round_s"};
     struct ft_timeline_step step = {.step_s = 7};
     char message[FT_MESSAGE_SIZE];
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
@@ -421,9 +452,10 @@ static void extreme_values_are_refused_or_counted(void **state)
     for (int c = 0; c < 4000; c++) {
         struct system s = draw(&r, true);
         struct ft_timeline_type *type = &s.type[random_below(&r, s.n_types)];
-        double *value[] = {&type->load_s,   &type->forward_s,     &type->optimizer_s,
-                           &type->busy_Bps, &s.bucket_bytes[0],   &s.link[0].latency_s,
-                           &type->idle_Bps, &s.link[1].latency_s, &s.link[0].bandwidth_Bps};
+        double *value[] = {&type->load_s,       &type->forward_s,     &type->optimizer_s,
+                           &type->busy_Bps,     &s.bucket_bytes[0],   &s.link[0].latency_s,
+                           &type->idle_Bps,     &s.link[1].latency_s, &s.link[0].bandwidth_Bps,
+                           &type->idle_round_s, &type->busy_round_s};
         for (int v = 0; v < 3; v++)
             *value[random_below(&r, sizeof value / sizeof *value)] = any_size(&r);
         for (size_t t = 0; t < s.n_types; t++)
@@ -445,6 +477,7 @@ int main(void)
         cmocka_unit_test(without_overlap_all_stages_add_up),
         cmocka_unit_test(a_bucket_is_sent_beside_backward),
         cmocka_unit_test(a_device_that_computes_sends_slower),
+        cmocka_unit_test(a_round_costs_a_device_beside_its_bytes),
         cmocka_unit_test(loading_adds_inside_and_counts_beside_where_it_is_longest),
         cmocka_unit_test(buckets_go_one_after_the_other),
         cmocka_unit_test(one_device_has_no_ring),

@@ -246,6 +246,23 @@ static void finds_the_ceilings_that_buckets_show(void **state)
     assert_near(c.step_s, 0.36, 0.002);
 }
 
+/*
+ * A round of 2 MB at 40 MB/s, with 50 ms beside them, until 0.2 s; one at 50 MB/s with 5 ms until
+ * 0.245; then two of 0.5 MB.
+ */
+static void tells_a_rate_from_what_a_round_costs(void **state)
+{
+    (void)state;
+    struct pair c;
+    start_pair(&c);
+    c.type.busy_round_s = 0.05;
+    c.type.idle_round_s = 0.005;
+    fit(&c, 0.245, 0.275);
+    assert_near(c.found.busy_Bps, 40e6, 4e6);
+    assert_near(c.found.idle_Bps, 50e6, 2e6);
+    assert_near(c.step_s, 0.375, 0.002);
+}
+
 static void finds_none_where_the_link_is_the_limit(void **state)
 {
     (void)state;
@@ -321,6 +338,7 @@ int main(void)
         cmocka_unit_test(replays_what_was_measured),
         cmocka_unit_test(refuses_samples_that_cannot_be),
         cmocka_unit_test(finds_the_ceilings_that_buckets_show),
+        cmocka_unit_test(tells_a_rate_from_what_a_round_costs),
         cmocka_unit_test(finds_none_where_the_link_is_the_limit),
         cmocka_unit_test(tells_a_slower_device_from_a_link_that_gives_less),
         cmocka_unit_test(takes_buckets_that_overtake),
