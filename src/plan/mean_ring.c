@@ -16,7 +16,7 @@ static void make_timeline(struct arena *arena, const struct profile *profile,
         type_steps_make(arena, &profile[t], &ring->buckets, &steps);
         ring->type[t] = steps.mean;
         ring->type[t].load_s = fmax(steps.mean.load_s, f->storage_s);
-        forecast_set_sending(&f->type[t], &ring->type[t]);
+        forecast_set_whole(&f->type[t], &ring->type[t]);
     }
 }
 

@@ -37,7 +37,7 @@ static bool make_step(struct what_if *w, int t, const struct profile *profile,
         return false;
     }
     *step = steps.mean;
-    forecast_set_sending(&w->base.type[t], step);
+    forecast_set_whole(&w->base.type[t], step);
     return true;
 }
 

@@ -52,11 +52,13 @@ struct type_forecast {
     /* For the timeline; known where that is: */
     double backward_s, optimizer_s, rest_s;
     double idle_round_s, busy_round_s; /* as of ft_timeline_type; 0 where not measured */
-    struct ft_ceilings ceilings;       /* INFINITY: none known, or the link was the limit */
-    const char *why_no_ceilings;       /* NULL: they were fitted */
-    double own_step_s;    /* of the type's own sub-system, by the timeline; 0: not known */
-    double ring_s;        /* the largest T_ring of its devices */
-    double step_s;        /* the largest T(i) of its devices */
+    /* How much longer the step's other collectives take among all: */
+    double others_forward_s, others_rest_s;
+    struct ft_ceilings ceilings; /* INFINITY: none known, or the link was the limit */
+    const char *why_no_ceilings; /* NULL: they were fitted */
+    double own_step_s;           /* of the type's own sub-system, by the timeline; 0: not known */
+    double ring_s;               /* the largest T_ring of its devices */
+    double step_s;               /* the largest T(i) of its devices */
     double samples_per_s; /* of one device: its share of an epoch over the epoch's time; batch over
                              step where the epoch is not known */
     double bytes_sent;    /* D as measured */

@@ -16,8 +16,9 @@ struct place forecast_place(const struct job *job, int type);
 bool forecast_stages(const struct job *job, int type, const struct profile *profile,
                      struct type_forecast *out, struct error *e);
 
-/* What a device of the type sends, as the forecast found it. */
-void forecast_set_sending(const struct type_forecast *forecast, struct ft_timeline_type *type);
+/* Makes a type's own step one of the whole ring: what a device sends, and the step's other
+ * collectives. */
+void forecast_set_whole(const struct type_forecast *forecast, struct ft_timeline_type *type);
 
 /* What must be known about those numbers. */
 void forecast_warn_profile(const struct job *job, int type, const struct profile *profile,

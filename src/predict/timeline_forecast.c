@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "predict/measured_ring.h"
 #include "predict/message.h"
+#include "predict/other_collectives.h"
 #include "predict/parts.h"
 #include "predict/remedies.h"
 #include "predict/type_steps.h"
@@ -111,6 +112,14 @@ static void find_rounds(const struct profile_rounds *rounds, const struct ft_tim
     type->busy_round_s = fmax(type->idle_round_s, rounds->busy_s - link_s);
 }
 
+static void set_sending(const struct type_forecast *forecast, struct ft_timeline_type *type)
+{
+    type->idle_round_s = forecast->idle_round_s;
+    type->busy_round_s = forecast->busy_round_s;
+    type->busy_Bps = forecast->ceilings.busy_Bps;
+    type->idle_Bps = forecast->ceilings.idle_Bps;
+}
+
 /* NULL, or why nothing says what a device of the type can send. */
 static const char *fit(struct whole *w, const struct network *network, int t,
                        struct type_forecast *type)
@@ -129,7 +138,7 @@ static const char *fit(struct whole *w, const struct network *network, int t,
     char message[FT_MESSAGE_SIZE];
     struct ft_timeline own = own_timeline(w, t, &ring);
     find_rounds(&p->rounds, &own, type);
-    forecast_set_sending(type, &w->type[t]);
+    set_sending(type, &w->type[t]);
     if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, &type->ceilings, message))
         return NULL;
     return arena_copy(w->arena, message);
@@ -219,38 +228,50 @@ static void forecast_own(struct whole *w, const struct network *network, struct 
     }
 }
 
-static struct ft_timeline_type *
-capped_steps(struct arena *arena, const struct ft_timeline_samples *samples, double least_s)
+/* A step of a sub-system as it is in the whole ring. */
+static struct ft_timeline_type whole_step(struct ft_timeline_type step,
+                                          const struct type_forecast *forecast, double least_load_s)
 {
-    size_t n = samples->n_iterations * samples->n_together;
-    struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
-    for (size_t k = 0; k < n; k++) {
-        step[k] = samples->step[k];
-        step[k].load_s = fmax(step[k].load_s, least_s);
-    }
+    forecast_set_whole(forecast, &step);
+    step.load_s = fmax(step.load_s, least_load_s);
     return step;
 }
 
-/* In the whole ring nobody loads faster than the storage delivers to all. */
-static void cap_loading(struct whole *w, double least_s)
+static void widen_samples(struct arena *arena, struct ft_timeline_samples *samples,
+                          const struct type_forecast *forecast, double least_load_s)
 {
-    for (int t = 0; least_s > 0 && t < w->job->n_types; t++) {
-        struct ft_timeline_samples *samples = &w->samples[t];
-        double *load_s = ARENA_ARRAY(w->arena, samples->n_loads, double);
-        for (size_t k = 0; k < samples->n_loads; k++)
-            load_s[k] = fmax(samples->load_s[k], least_s);
-        samples->load_s = samples->n_loads ? load_s : NULL;
-        samples->step = capped_steps(w->arena, samples, least_s);
-        w->type[t].load_s = fmax(w->type[t].load_s, least_s);
-    }
+    size_t n = samples->n_iterations * samples->n_together;
+    struct ft_timeline_type *step = ARENA_ARRAY(arena, n, struct ft_timeline_type);
+    double *load_s = ARENA_ARRAY(arena, samples->n_loads, double);
+    for (size_t k = 0; k < n; k++)
+        step[k] = whole_step(samples->step[k], forecast, least_load_s);
+    for (size_t k = 0; k < samples->n_loads; k++)
+        load_s[k] = fmax(samples->load_s[k], least_load_s);
+    samples->step = step;
+    samples->load_s = samples->n_loads ? load_s : NULL;
 }
 
-void forecast_set_sending(const struct type_forecast *forecast, struct ft_timeline_type *type)
+/* In the whole ring nobody loads faster than the storage delivers to all, and collectives take more
+ * rounds. */
+static void go_over_to_whole(struct whole *w, struct forecast *f)
 {
-    type->idle_round_s = forecast->idle_round_s;
-    type->busy_round_s = forecast->busy_round_s;
-    type->busy_Bps = forecast->ceilings.busy_Bps;
-    type->idle_Bps = forecast->ceilings.idle_Bps;
+    for (int t = 0; t < f->n_types; t++) {
+        struct type_forecast *type = &f->type[t];
+        type->others_forward_s =
+            other_collectives_longer_s(&w->profile[t], &w->timeline, w->n_hops, true);
+        type->others_rest_s =
+            other_collectives_longer_s(&w->profile[t], &w->timeline, w->n_hops, false);
+        widen_samples(w->arena, &w->samples[t], type, f->storage_s);
+    }
+    for (int t = 0; t < f->n_types; t++)
+        w->type[t] = whole_step(w->type[t], &f->type[t], f->storage_s);
+}
+
+void forecast_set_whole(const struct type_forecast *forecast, struct ft_timeline_type *type)
+{
+    set_sending(forecast, type);
+    type->forward_s += forecast->others_forward_s;
+    type->rest_s += forecast->others_rest_s;
 }
 
 static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
@@ -263,7 +284,7 @@ static void fit_types(struct whole *w, const struct network *network, struct for
         type->rest_s = mean->rest_s;
         type->ceilings = (struct ft_ceilings){INFINITY, INFINITY};
         type->why_no_ceilings = fit(w, network, t, type);
-        forecast_set_sending(type, &w->type[t]);
+        set_sending(type, &w->type[t]);
     }
 }
 
@@ -460,14 +481,17 @@ static void warn_of_untried_links(const struct whole *w, const struct forecast *
     }
 }
 
-/* "broadcast of 53 kB, all_reduce of 8 B" */
-static const char *other_collectives(struct arena *arena, const struct profile *p)
+/* "broadcast of 53 kB, all_reduce", those that are known or the others; NULL: none. */
+static const char *other_collectives(struct arena *arena, const struct profile *p, bool known)
 {
-    const char *text = "";
-    for (size_t c = 0; c < p->n_collectives; c++) {
+    const char *text = NULL;
+    for (size_t k = 0; k < p->n_collectives; k++) {
+        const struct profile_collective *c = &p->collective[k];
         char bytes[UNITS_TEXT_SIZE];
-        text = arena_format(arena, "%s%s%s of %s", text, c > 0 ? ", " : "", p->collective[c].op,
-                            units_format(p->collective[c].bytes, DIMENSION_BYTES, bytes));
+        if (other_collective_known(c) == known)
+            text = arena_format(arena, "%s%s%s%s%s", text ? text : "", text ? ", " : "", c->op,
+                                c->bytes < 0 ? "" : " of ",
+                                c->bytes < 0 ? "" : units_format(c->bytes, DIMENSION_BYTES, bytes));
     }
     return text;
 }
@@ -477,11 +501,22 @@ static void warn_of_other_collectives(struct whole *w, const struct forecast *f,
 {
     for (int t = 0; t < f->n_types; t++) {
         const struct profile *p = &w->profile[t];
-        if (p->n_collectives > 0 && f->n_devices > (size_t)p->ring_devices)
+        const char *forecast = other_collectives(w->arena, p, true);
+        const char *kept = other_collectives(w->arena, p, false);
+        double longer_s = f->type[t].others_forward_s + f->type[t].others_rest_s;
+        char longer[UNITS_TEXT_SIZE];
+        if (f->n_devices <= (size_t)p->ring_devices)
+            continue;
+        if (forecast)
+            warn_of(warnings, f->type[t].name,
+                    "the step's other collectives (%s), measured among %d devices, count %s longer "
+                    "among all.",
+                    forecast, p->ring_devices, units_format(longer_s, DIMENSION_TIME, longer));
+        if (kept)
             warn_of(warnings, f->type[t].name,
                     "the step's other collectives (%s) count as long as they took among %d "
                     "devices.",
-                    other_collectives(w->arena, p), p->ring_devices);
+                    kept, p->ring_devices);
     }
 }
 
@@ -511,7 +546,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     make_ring(&w, f);
     fit_types(&w, network, f);
     forecast_own(&w, network, f);
-    cap_loading(&w, f->storage_s);
+    go_over_to_whole(&w, f);
     if (!find_step(&w, &f->timeline, message)) {
         error_set(e, ERROR_INPUT, "%s: %s", job->file ? job->file : "job", message);
         return false;

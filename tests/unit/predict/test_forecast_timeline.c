@@ -92,6 +92,39 @@ static void rounds_cost_the_whole_ring_what_small_messages_told(void **state)
     cluster_free(&lab.cluster);
 }
 
+/*
+ * Six devices instead of two, 100 MB/s, 0.5 ms a round: two more rounds of a broadcast's 1 MB, ten
+ * of a sixth instead of two of a half of an all-reduce's 3 MB in every other step, and an
+ * all-to-all as it was.
+ */
+static void other_collectives_take_more_rounds_among_more_devices(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct profile_collective collective[] = {{"broadcast", "forward", 1e6, 1, 0.1, -1},
+                                              {"all_reduce", "rest", 3e6, 0.5, 0.1, -1},
+                                              {"all_to_all", "forward", 5e6, 1, 0.1, -1},
+                                              {"broadcast", "forward", -1, 1, 0.1, -1}};
+    lab_start(&lab);
+    lab.cluster.profile[1].rounds = (struct profile_rounds){1e5, 0.0015, 0.0015};
+    for (int t = 0; t < 2; t++) {
+        lab.cluster.profile[t].collective = collective;
+        lab.cluster.profile[t].n_collectives = 4;
+    }
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    double rest_s = 0.5 * (10 * 0.0055 - 2 * 0.0155);
+    for (int t = 0; t < 2; t++) {
+        assert_near(f->type[t].others_forward_s, 2 * 0.0105);
+        assert_near(f->type[t].others_rest_s, rest_s);
+    }
+    assert_near(f->step_s, 0.6 + 1.0 / 60 + 10 * 0.0005 + 0.0115 + 2 * 0.0105 + rest_s);
+    assert_true(cluster_warns(&lab.cluster, "(broadcast of 1 MB, all_reduce of 3 MB), measured "
+                                            "among 2 devices, count 33 ms longer among all"));
+    assert_true(cluster_warns(&lab.cluster, "(all_to_all of 5 MB, broadcast) count as"));
+    cluster_free(&lab.cluster);
+}
+
 static double sample[4][6];
 
 static void give_samples(struct samples *samples, double *value, double low, double high)
@@ -215,6 +248,7 @@ int main(void)
         cmocka_unit_test(its_own_sub_systems),
         cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
         cmocka_unit_test(rounds_cost_the_whole_ring_what_small_messages_told),
+        cmocka_unit_test(other_collectives_take_more_rounds_among_more_devices),
         cmocka_unit_test(samples_give_an_interval),
         cmocka_unit_test(falls_back_to_the_closed_form_and_says_why),
         cmocka_unit_test(says_where_ceilings_are_not_known),
