@@ -278,13 +278,20 @@ static void describe_timeout(struct training *t, struct running *r, const char *
     error_hint(e, "all it printed: %s/rank*.out", r->subsystem->records);
 }
 
-/* One that has its window trains on, unrecorded, as long as another one moves; or it has ended. */
+static bool has_window(const struct training *t, const struct running *r)
+{
+    return r->watch.iteration >= job_of(t)->training.last;
+}
+
+/* One that has its window trains on without a line, or has ended: it is the others that must move,
+ * and when all have theirs, any of them. */
 static double last_alive_s(const struct training *t, const struct running *r)
 {
     double latest_s = r->watch.alive_s;
-    bool has_window = r->watch.iteration >= job_of(t)->training.last;
-    for (size_t i = 0; has_window && i < t->n; i++)
-        latest_s = fmax(latest_s, t->running[i].watch.alive_s);
+    for (size_t i = 0; has_window(t, r) && i < t->n; i++) {
+        const struct running *other = &t->running[i];
+        latest_s = fmax(latest_s, has_window(t, other) ? other->watch.alive_s : INFINITY);
+    }
     return latest_s;
 }
 

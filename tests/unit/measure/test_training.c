@@ -434,6 +434,21 @@ static void one_that_is_complete_may_train_on_beside_another(void **state)
     assert_non_null(strstr(f->said.data, "fast: done, trains on for the others; slow: iteration"));
 }
 
+static void one_that_trains_on_is_not_blamed_for_one_that_hangs(void **state)
+{
+    struct fixture *f = *state;
+    f->job.launcher.stall_timeout_s = 1;
+    write_script(
+        f, "python",
+        "case $dir in *fast) for i in 1 2 3 4 5; do iteration $i; done;; *) iteration 1;; esac\n"
+        "sleep 60");
+    plan(f, 0);
+    plan(f, 1);
+    assert_false(run(f, f->subsystem, 2));
+    assert_says(f, "sub-system slow x2 did not finish: no progress for 1 s, after iteration 1");
+    assert_no_children();
+}
+
 static void one_that_trains_on_beside_nobody_is_ended(void **state)
 {
     struct fixture *f = *state;
@@ -537,6 +552,7 @@ int main(void)
         TRAINING_TEST(measures_several_side_by_side),
         TRAINING_TEST(commands_that_run_side_by_side_do_not_meet),
         TRAINING_TEST(one_that_is_complete_may_train_on_beside_another),
+        TRAINING_TEST(one_that_trains_on_is_not_blamed_for_one_that_hangs),
         TRAINING_TEST(one_that_trains_on_beside_nobody_is_ended),
         TRAINING_TEST(one_that_fails_ends_those_beside_it),
         TRAINING_TEST(places_a_type_in_the_folder_of_its_draw),
