@@ -1,5 +1,6 @@
 #include "measure/training.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -76,12 +77,13 @@ static bool make_folder(const struct subsystem *subsystem, struct error *e)
     return file_remove_tree(subsystem->records, e) && file_make_folders(subsystem->records, e);
 }
 
-/* Where several sub-systems meet: a port of its own at the first one's address. */
+/* Where several sub-systems meet: a port of its own at the first one's address. Commands have no
+ * worker that would go there. */
 static bool find_meeting(struct training *t, struct error *e)
 {
     struct subsystem *first = t->running[0].subsystem;
     int port = 0, n_ranks = 0;
-    if (t->n < 2 || job_of(t)->subsystems == SUBSYSTEMS_EACH)
+    if (t->n < 2 || job_of(t)->model.kind == MODEL_COMMAND)
         return true;
     if (!launcher_free_port(t->launcher, first->rank[0].host, &port, e))
         return false;
@@ -276,6 +278,23 @@ static void describe_timeout(struct training *t, struct running *r, const char *
     error_hint(e, "all it printed: %s/rank*.out", r->subsystem->records);
 }
 
+static bool has_window(const struct training *t, const struct running *r)
+{
+    return r->watch.iteration >= job_of(t)->training.last;
+}
+
+/* One that has its window trains on without a line, or has ended: it is the others that must move,
+ * and when all have theirs, any of them. */
+static double last_alive_s(const struct training *t, const struct running *r)
+{
+    double latest_s = r->watch.alive_s;
+    for (size_t i = 0; has_window(t, r) && i < t->n; i++) {
+        const struct running *other = &t->running[i];
+        latest_s = fmax(latest_s, has_window(t, other) ? other->watch.alive_s : INFINITY);
+    }
+    return latest_s;
+}
+
 static bool in_time(struct training *t, struct running *r, struct error *e)
 {
     const struct job_launcher *limit = &job_of(t)->launcher;
@@ -286,7 +305,7 @@ static bool in_time(struct training *t, struct running *r, struct error *e)
         describe_timeout(t, r, arena_format(&t->arena, "it takes more than %s", text), e);
         return false;
     }
-    if (limit->stall_timeout_s > 0 && now_s - r->watch.alive_s > limit->stall_timeout_s) {
+    if (limit->stall_timeout_s > 0 && now_s - last_alive_s(t, r) > limit->stall_timeout_s) {
         units_format_duration(limit->stall_timeout_s, text);
         describe_timeout(t, r, arena_format(&t->arena, "no progress for %s", text), e);
         return false;
@@ -308,6 +327,10 @@ static void add_status(const struct training *t, const struct running *r, struct
     int last = training->last + training->n_profiled;
     double left_s = watch_left_s(&r->watch, last);
     text_format(text, "%s%s: ", text->length ? "; " : "", r->subsystem->name);
+    if (t->n > 1 && r->watch.iteration >= last) {
+        text_add(text, launcher_ended(&r->process[0]) ? "done" : "done, trains on for the others");
+        return;
+    }
     if (r->watch.iteration == 0)
         text_add(text, "starting");
     else

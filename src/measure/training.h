@@ -10,9 +10,9 @@
 #include "measure/subsystem.h"
 
 /*
- * Trains `subsystem[n]` at the same time until each rank's record is complete; where the job
- * wants them together they meet and record only when all are ready. Their folders are made anew.
- * Sets their addresses, ports and meeting.
+ * Trains `subsystem[n]` at the same time until each rank's record is complete. They meet: they
+ * record only when all are ready, and each trains on until all are complete. Their folders are made
+ * anew. Sets their addresses, ports and meeting.
  *
  *   worker   absolute folder of the worker
  *

@@ -1,5 +1,6 @@
 """The main job end to end: real PyTorch training on this machine, measured, forecast, gone on with, interrupted."""
 
+import json
 import os
 import re
 import signal
@@ -145,12 +146,20 @@ class MainJob(RunTest):
             self.assertAlmostEqual(reduced["sent_bytes"] / (1.5 * reduced["gradient_bytes"]), 1, delta=0.02)
         self.assert_nothing_left()
 
-    def test_together_records_when_all_are_ready(self):
-        self.write("job.yaml", JOB.format(batch=16) + "subsystems: together\n")
+    def test_together_records_when_all_are_ready_and_trains_until_all_are_complete(self):
+        self.write("job.yaml", JOB.format(batch=4) + "subsystems: together\n")
         _, err = self.foretrain("measure", "job.yaml")
         self.assertNotIn("error", err)
         for name in ("fast", "slow"):
             self.check_profile(self.load(f"runs/small/profiles/{name}.json"), alone=False)
+        self.assertGreater(self.trained_beyond("fast"), self.trained_beyond("slow"))
+        self.assert_nothing_left()
+
+    def trained_beyond(self, name):
+        """Iterations without a line in the record, which a rank trained while it waited for the others' end."""
+        with open(f"{self.folder}/runs/small/records/{name}/rank0.jsonl", encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        return lines[-1]["iterations"] - sum(line["kind"] == "iteration" for line in lines)
 
 
 ENTRY = """

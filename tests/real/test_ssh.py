@@ -83,6 +83,22 @@ class Ssh(ClusterTest):
             self.assertIs(self.load(f"runs/far/profiles/{name}.json")["subsystem"]["shares_host"], True)
         self.assert_hosts_are_clean()
 
+    def test_types_measured_in_parallel_end_together(self):
+        self.write_job(hosts="sa0", extra=', subsystem: {hosts: "sa0:2"}}\n'
+                       '  c: {count: 4, data: 450 samples, batch: 64, hosts: "sa1:4", python: /usr/bin/python3')
+        _, err = self.foretrain("measure", "--parallel", "job.yaml")
+        self.assertNotIn("did not wait", err)
+        trained = {}
+        for name in ("a", "c"):
+            with open(f"{self.folder}/runs/far/records/{name}/rank0.jsonl", encoding="utf-8") as file:
+                lines = [json.loads(line) for line in file]
+            n_lines = sum(line["kind"] == "iteration" for line in lines)
+            trained[name] = lines[-1]["iterations"] - n_lines
+            self.assertEqual([line["text"] for line in lines if line["kind"] == "note" and "wait" in line["text"]], [])
+        self.assertGreater(trained["a"], trained["c"])
+        self.assertGreater(trained["c"], 0)
+        self.assert_hosts_are_clean()
+
     def test_uses_files_that_the_hosts_see_as_they_are(self):
         self.write_job(shared="auto")
         self.foretrain("measure", "job.yaml")

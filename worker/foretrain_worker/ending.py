@@ -129,17 +129,21 @@ def _reason(watch):
     )
 
 
+def store_of_training():
+    """The store that the script's process group was made with: all ranks know it, whatever made it."""
+    from torch.distributed import distributed_c10d
+
+    return distributed_c10d._get_default_store()  # pylint: disable=protected-access
+
+
 def meet(watch):
     """Wait until all ranks have come to their end; rank 0, whose process may hold the store, leaves last.
 
-    Bounded by end_timeout_s. The training's own store is used: all ranks know it, whatever made it.
+    Then the place where sub-systems meet is left. Both are bounded by end_timeout_s.
     """
-    from torch.distributed import distributed_c10d
-
     timeout_s, rank, world_size = watch.spec.end_timeout_s, watch.rank, watch.world_size
-    watch.gate.leave(timeout_s)
     try:
-        store = distributed_c10d._get_default_store()  # pylint: disable=protected-access
+        store = store_of_training()
         store.set("foretrain/end/%d" % rank, "1")
         keys = ["foretrain/end/%d" % each for each in range(world_size)]
         store.wait(keys, datetime.timedelta(seconds=timeout_s))
@@ -150,6 +154,7 @@ def meet(watch):
             n_left = store.add("foretrain/left", 0)
     except RuntimeError as error:
         watch.record.note("the ranks did not meet at the end: %s" % str(error).splitlines()[0])
+    watch.gate.leave(timeout_s)
 
 
 def leave_soon():

@@ -95,6 +95,7 @@ class Watch:
         self.total_sent = 0
         self.total_handed = 0
         self.profile = None
+        self.is_recorded = False
         self.is_complete = False
 
         self.count = 0
@@ -280,7 +281,8 @@ class Watch:
     @guarded
     def fetched(self, info, begin_s, duration_s, samples):
         """A batch was fetched inside next() (no loader workers), in whatever thread."""
-        self.fetches.append((info.number, begin_s, duration_s, samples))
+        if not self.is_recorded:
+            self.fetches.append((info.number, begin_s, duration_s, samples))
 
     # -- forward and backward ------------------------------------------------------------------------
 
@@ -457,17 +459,25 @@ class Watch:
             position = self._switch(self.stack[-1])
         head = self.tape.cut(position)
         begin = self.tape.stages[0][1]
-        if self.count:
+        if self.count and not self.is_recorded:
             self._close_iteration(head, begin)
         self.loader = self.first_loader
         self._open_iteration(begin)
 
     def _open_iteration(self, begin):
-        self.label = self.gate.label_after(self.count)
+        """Open an iteration. Those after the record is complete are only counted, until the gate ends them."""
+        if not self.is_recorded:
+            self.label = self.gate.label_after(self.count)
         self.count += 1
         self.stepped.clear()
         self.steps_since_cut.clear()
         self.first_next = None
+        if not self.is_recorded:
+            self._begin_recording(begin)
+        if self.is_recorded and self.gate.is_over(self.count - 1, self.record.note):
+            self._complete()
+
+    def _begin_recording(self, begin):
         spec = self.spec
         if self.count == 1 or self.label < spec.first or self.count % _REFRESH_SOCKETS_EVERY == 0:
             self.sockets.refresh()
@@ -479,7 +489,7 @@ class Watch:
             if spec.n_profiled:
                 self.profile = operators.start(self.record, self.clock.name)
         if self.label > spec.last and (self.profile is None or self.label > spec.last + spec.n_profiled):
-            self._complete()
+            self._write_results()
         if self.profile is not None:
             self.profile.mark("iteration")
 
@@ -539,6 +549,14 @@ class Watch:
         if line:
             self.record.write(line)
 
+    def _write_results(self):
+        """The window and the profiled stretch are there: write what is known of them as a whole."""
+        self._write_window()
+        self._write_operators()
+        self._forget_side_files()
+        self.is_recorded = True
+        self.gate.tell_complete()
+
     def _write_rounds(self):
         """What a round of an all-reduce costs; a device's collectives are not known to go around a ring."""
         import torch
@@ -553,9 +571,7 @@ class Watch:
             self.record.note("what a round of an all-reduce costs was not measured: %s" % str(error).splitlines()[0])
 
     def _complete(self):
-        """The window and the profiled stretch are there: write the rest, meet the other ranks and leave."""
-        self._write_window()
-        self._write_operators()
+        """Nothing is left to train for: meet the other ranks and leave."""
         self.is_complete = True
         self._forget_side_files()
         self._write_rounds()
@@ -574,7 +590,17 @@ class Watch:
 
     @guarded
     def script_ended(self):
-        """The script is over, and the window was not complete before. Returns whether it is now."""
+        """The script is over, before it was told to end. Returns whether the record is complete now."""
+        if not self.is_recorded and not self._record_open_iteration():
+            return False
+        self.is_complete = True
+        self._forget_side_files()
+        self.record.complete(self.n_iterations_ended())
+        self.gate.leave(self.spec.end_timeout_s)
+        return True
+
+    def _record_open_iteration(self):
+        """The script ended in an iteration: the last one, where the window was complete with it."""
         if not self.stepped or self.label < self.spec.last:
             return False
         head = self.tape.cut(self.step_position)
@@ -583,14 +609,10 @@ class Watch:
         self._close_iteration(head, end)
         if not self.window.is_closed:
             self.window.close(self.clock.host(end))
-        self._write_window()
-        self._write_operators()
+        self._write_results()
         n_profiled = len(self.profiled)
         if n_profiled < self.spec.n_profiled:
             self.record.note(
                 "the script ended after %d of %d profiled iterations" % (n_profiled, self.spec.n_profiled)
             )
-        self._forget_side_files()
-        self.record.complete(self.count)
-        self.is_complete = True
         return True

@@ -393,7 +393,6 @@ static void measures_several_side_by_side(void **state)
 {
     struct fixture *f = *state;
     write_script(f, "python", "grep -A5 together $FORETRAIN_SPEC; sleep 0.3; iteration 1; finish");
-    f->job.subsystems = SUBSYSTEMS_TOGETHER;
     plan(f, 0);
     plan(f, 1);
     if (!run(f, f->subsystem, 2))
@@ -407,14 +406,61 @@ static void measures_several_side_by_side(void **state)
     assert_non_null(strstr(f->said.data, "fast: starting; slow: starting"));
 }
 
-static void those_that_only_run_at_the_same_time_do_not_meet(void **state)
+static void commands_that_run_side_by_side_do_not_meet(void **state)
 {
     struct fixture *f = *state;
-    write_script(f, "python", "grep together $FORETRAIN_SPEC; finish");
+    write_script(f, "own.sh", "grep together $FORETRAIN_SPEC; finish");
+    const char *words[] = {"./own.sh"};
+    f->job.model = (struct job_model){.kind = MODEL_COMMAND, .args = words, .n_args = 1};
     plan(f, 0);
     plan(f, 1);
     assert_true(run(f, f->subsystem, 2));
     assert_string_equal(read_file(f, "records/slow/rank0.out"), "  \"together\": null\n");
+}
+
+static void one_that_is_complete_may_train_on_beside_another(void **state)
+{
+    struct fixture *f = *state;
+    f->job.launcher.stall_timeout_s = 1;
+    write_script(f, "python",
+                 "case $dir in *fast) pause=0;; *) pause=0.6;; esac\n"
+                 "for i in 1 2 3 4 5; do sleep $pause; iteration $i; done\n"
+                 "case $dir in *fast) sleep 2.8;; esac\n"
+                 "finish");
+    plan(f, 0);
+    plan(f, 1);
+    if (!run(f, f->subsystem, 2))
+        fail_msg("%s", f->e.text);
+    assert_non_null(strstr(f->said.data, "fast: done, trains on for the others; slow: iteration"));
+}
+
+static void one_that_trains_on_is_not_blamed_for_one_that_hangs(void **state)
+{
+    struct fixture *f = *state;
+    f->job.launcher.stall_timeout_s = 1;
+    write_script(
+        f, "python",
+        "case $dir in *fast) for i in 1 2 3 4 5; do iteration $i; done;; *) iteration 1;; esac\n"
+        "sleep 60");
+    plan(f, 0);
+    plan(f, 1);
+    assert_false(run(f, f->subsystem, 2));
+    assert_says(f, "sub-system slow x2 did not finish: no progress for 1 s, after iteration 1");
+    assert_no_children();
+}
+
+static void one_that_trains_on_beside_nobody_is_ended(void **state)
+{
+    struct fixture *f = *state;
+    f->job.launcher.stall_timeout_s = 1;
+    write_script(f, "python",
+                 "for i in 1 2 3 4 5; do iteration $i; done\n"
+                 "case $dir in *fast) sleep 60;; *) finish;; esac");
+    plan(f, 0);
+    plan(f, 1);
+    assert_false(run(f, f->subsystem, 2));
+    assert_says(f, "sub-system fast x2 did not finish: no progress for 1 s, after iteration 5");
+    assert_no_children();
 }
 
 static void one_that_fails_ends_those_beside_it(void **state)
@@ -504,7 +550,10 @@ int main(void)
         TRAINING_TEST(ends_a_training_that_takes_too_long),
         TRAINING_TEST(an_interrupt_ends_all_and_leaves_nothing_half_done),
         TRAINING_TEST(measures_several_side_by_side),
-        TRAINING_TEST(those_that_only_run_at_the_same_time_do_not_meet),
+        TRAINING_TEST(commands_that_run_side_by_side_do_not_meet),
+        TRAINING_TEST(one_that_is_complete_may_train_on_beside_another),
+        TRAINING_TEST(one_that_trains_on_is_not_blamed_for_one_that_hangs),
+        TRAINING_TEST(one_that_trains_on_beside_nobody_is_ended),
         TRAINING_TEST(one_that_fails_ends_those_beside_it),
         TRAINING_TEST(places_a_type_in_the_folder_of_its_draw),
         TRAINING_TEST(forms_one_ring_of_all_types),
