@@ -192,13 +192,11 @@ static struct trace_call *call_by_id(struct trace_calls *calls, int64_t id)
 }
 
 /* By who launched it; where that is not in the trace, by the id that newer versions give it. */
-static struct trace_call *caller_of(const struct trace_collected *c, struct trace_calls *calls,
-                                    const struct trace_comm *work)
+static struct trace_call *caller_of(struct trace_calls *calls, const struct trace_comm *work)
 {
-    const struct trace_launch *launch = trace_launch_find(c, work->key);
-    if (launch)
-        return call_at(calls, launch->track, launch->start_ns);
-    return (uint64_t)work->external_id != work->key ? call_by_id(calls, work->external_id) : NULL;
+    if (work->launched)
+        return call_at(calls, work->launch.track, work->launch.start_ns);
+    return work->external_id != work->key ? call_by_id(calls, work->external_id) : NULL;
 }
 
 /* On the device several kernels may make one collective. */
@@ -206,7 +204,7 @@ static void match_works(const struct trace_collected *c, struct trace_calls *cal
 {
     for (size_t i = 0; i < c->n_comm_works; i++) {
         const struct trace_comm *work = &c->comm_work[i];
-        struct trace_call *call = caller_of(c, calls, work);
+        struct trace_call *call = caller_of(calls, work);
         calls->n_homeless += call == NULL;
         if (!call)
             continue;

@@ -73,8 +73,11 @@ static const char *longest_kernels(struct arena *arena, const struct trace_colle
     enum { SHOWN = 3 };
     int64_t *sum_ns = ARENA_ARRAY(arena, c->words.n, int64_t);
     const char *text = "";
-    for (size_t i = 0; i < c->n_works; i++)
-        sum_ns[c->work[i].name] += (int64_t)c->work[i].duration_ns;
+    struct trace_work work;
+    struct packed_reader works = trace_packed_read(&c->works);
+    while (trace_work_next(&works, &work))
+        sum_ns[work.name] += work.duration_ns;
+    trace_packed_read_end(&works);
     for (int k = 0; k < SHOWN; k++) {
         uint32_t best = 0;
         for (uint32_t w = 1; w < c->words.n; w++)
@@ -131,7 +134,7 @@ static bool device_is_missing(const struct trace *t)
     const struct trace_collected *c = &t->collected;
     bool comm_elsewhere = t->calls.library && !t->calls.on_cpu && shared_calls(t) > 0;
     return !t->device.used &&
-           (c->n_launches > 0 || c->ending.header.n_devices > 0 || comm_elsewhere);
+           (c->launches.n > 0 || c->ending.header.n_devices > 0 || comm_elsewhere);
 }
 
 static void forget_device_stages(struct reading *r)

@@ -181,7 +181,7 @@ static void keeps_outermost_operators_whatever_their_order(void **state)
     }
     assert_ptr_equal(trace_outer_find(&outer, 1, 2300), &outer.span[N_ROOTS / 2 + 2]);
     assert_null(trace_outer_find(&outer, 1, 2600));
-    free(outer.span);
+    trace_outer_free(&outer);
 }
 
 static void numbers_words_once(void **state)
