@@ -54,11 +54,15 @@ void trace_outer_finish(struct trace_outer *outer)
     outer->span = memory_resize(NULL, outer->added.n + 1, sizeof *outer->span);
     struct packed_reader reader = trace_packed_read(&outer->added);
     const struct packed_record *record;
+    struct trace_span longest = {0};
     while ((record = trace_packed_next(&reader))) {
         const struct trace_span *last = outer->n ? &outer->span[outer->n - 1] : NULL;
         struct trace_span span = unpack(record);
-        if (!last || last->track != span.track || span.start_ns >= last->end_ns)
+        bool alone = !last || last->track != span.track || span.start_ns >= last->end_ns;
+        if (alone && !holds(&longest, &span))
             outer->span[outer->n++] = span;
+        if (longest.track != span.track || span.end_ns >= longest.end_ns)
+            longest = span;
     }
     trace_packed_read_end(&reader);
     trace_packed_free(&outer->added);

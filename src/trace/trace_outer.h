@@ -24,8 +24,8 @@ struct trace_outer {
 /* What the last one holds, or what holds it, takes no memory. O(log n), in the mean. */
 void trace_outer_add(struct trace_outer *outer, struct trace_span span);
 
-/* Leaves the outermost only, by thread and start. Of two that overlap without nesting, the later
- * is left out. */
+/* Leaves the outermost only, by thread and start, whatever order they came in. Of two that overlap
+ * without nesting (rounded times do), the later is left out, with what it holds. */
 void trace_outer_finish(struct trace_outer *outer);
 
 void trace_outer_free(struct trace_outer *outer);
