@@ -399,6 +399,7 @@ static bool make_record(struct reading *r, struct error *e)
     bool *counts = ARENA_ARRAY(r->arena, record->n_iterations, bool);
     for (size_t s = 0; s < record->n_iterations; s++)
         counts[s] = r->verdict[s] == STEP_COUNTS;
+    trace_collected_forget_works(&r->trace->collected);
     if (!device_is_missing(r->trace))
         trace_operators_fill(r->arena, r->trace, counts, record);
     return true;
