@@ -53,6 +53,7 @@ struct trace_comm {
     uint32_t group;   /* number of the process group's name; empty where it has none */
     const char *op;   /* "all_reduce" */
     double bytes;     /* that each device hands over */
+    double elements;  /* of them */
     int trust;        /* in `bytes`: 2 written out, 1 from shapes, 0 not known */
     int group_size;
     int64_t external_id;

@@ -360,6 +360,11 @@ static void note_rest(struct reading *r)
     if (t->steps.n_overlapping > 0)
         note(r, "%zu step mark%s passed over: each begins before the one before it ends",
              t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
+    if (t->calls.n_untold > 0)
+        note(r,
+             "%zu collectives ran on the CPU while calls waited that may be another process group's: "
+             "nothing tells which was which, and they count in the order of the calls",
+             t->calls.n_untold);
     if (t->calls.n_homeless > 0)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);
