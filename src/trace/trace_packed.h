@@ -3,7 +3,7 @@
  * these written as the differences from record to record. Read in order, number by number.
  *
  * Memory: one to four bytes for most numbers of records that are near each other in time or by
- * number, 350 kB for each list that is added to, 120 bytes for each run while it is read.
+ * number, 350 kB for each list that is added to, 72 bytes for each run of 8192 records.
  */
 #ifndef FORETRAIN_TRACE_TRACE_PACKED_H
 #define FORETRAIN_TRACE_TRACE_PACKED_H
