@@ -46,21 +46,27 @@ void trace_outer_add(struct trace_outer *outer, struct trace_span span)
     outer->has_last = true;
 }
 
+/* It lies in no span before it, of which `last` is the last that is kept, and `longest` the one
+ * that ends last. */
+static bool is_outermost(const struct trace_span *span, const struct trace_span *last,
+                         const struct trace_span *longest)
+{
+    return (last->track != span->track || span->start_ns >= last->end_ns) && !holds(longest, span);
+}
+
 void trace_outer_finish(struct trace_outer *outer)
 {
+    struct trace_span last = {.end_ns = INT64_MIN}, longest = last;
+    const struct packed_record *record;
     if (outer->has_last)
         keep_last(outer);
     trace_packed_finish(&outer->added);
     outer->span = memory_resize(NULL, outer->added.n + 1, sizeof *outer->span);
     struct packed_reader reader = trace_packed_read(&outer->added);
-    const struct packed_record *record;
-    struct trace_span longest = {0};
     while ((record = trace_packed_next(&reader))) {
-        const struct trace_span *last = outer->n ? &outer->span[outer->n - 1] : NULL;
         struct trace_span span = unpack(record);
-        bool alone = !last || last->track != span.track || span.start_ns >= last->end_ns;
-        if (alone && !holds(&longest, &span))
-            outer->span[outer->n++] = span;
+        if (is_outermost(&span, &last, &longest))
+            outer->span[outer->n++] = last = span;
         if (longest.track != span.track || span.end_ns >= longest.end_ns)
             longest = span;
     }

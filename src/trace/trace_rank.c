@@ -362,7 +362,8 @@ static void note_rest(struct reading *r)
              t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
     if (t->calls.n_untold > 0)
         note(r,
-             "%zu collectives ran on the CPU while calls waited that may be another process group's: "
+             "%zu collectives ran on the CPU while calls waited that may be another process "
+             "group's: "
              "nothing tells which was which, and they count in the order of the calls",
              t->calls.n_untold);
     if (t->calls.n_homeless > 0)
