@@ -1,6 +1,7 @@
 /*
  * The table does not name its collective; what names it are the columns redop and root and the
- * ratio of busbw to algbw, which is 2(n-1)/n for all_reduce, (n-1)/n for reduce_scatter.
+ * ratio of busbw to algbw, which is 2(n-1)/n for all_reduce, (n-1)/n for reduce_scatter. Of two
+ * ranks sendrecv has the same as all_reduce, "sum" as well, but is never checked in place.
  */
 #include "network/nccl_tests.h"
 
@@ -20,7 +21,7 @@ struct line {
 /* Where the columns stand; the first of each name is out of place, the second in place. */
 struct columns {
     size_t n;
-    int size, redop, root, time, algbw, busbw, time_in_place;
+    int size, redop, root, time, algbw, busbw, time_in_place, wrong_in_place;
 };
 
 struct row {
@@ -28,7 +29,8 @@ struct row {
     double out_time_s, algbw_GBps;         /* out of place */
     double least_ratio, ratio, most_ratio; /* of busbw to algbw, as both are rounded */
     const char *redop;
-    long root; /* -1: none */
+    long root;             /* -1: none */
+    bool checked_in_place; /* the results were, and the tool says how many were wrong */
 };
 
 struct reading {
@@ -84,19 +86,38 @@ static bool read_columns(const struct line *line, struct columns *columns)
         .time = find_cell(line, "time", ABSENT),
         .algbw = find_cell(line, "algbw", ABSENT),
         .busbw = find_cell(line, "busbw", ABSENT),
+        .wrong_in_place = ABSENT,
     };
     if (c.size == ABSENT || c.time == ABSENT || c.algbw == ABSENT || c.busbw == ABSENT)
         return false;
     c.time_in_place = find_cell(line, "time", c.time);
+    if (c.time_in_place != ABSENT) {
+        int wrong = find_cell(line, "wrong", c.time_in_place);
+        c.wrong_in_place = wrong != ABSENT ? wrong : find_cell(line, "error", c.time_in_place);
+    }
     *columns = c;
     return true;
 }
 
-static double number_in(const struct line *line, int cell)
+static bool read_number(const struct line *line, int cell, double *value)
 {
     char *end = NULL;
-    double value = strtod(line->cell[cell], &end);
-    return end != line->cell[cell] && *end == '\0' && isfinite(value) ? value : 0;
+    *value = strtod(line->cell[cell], &end);
+    return end != line->cell[cell] && *end == '\0' && isfinite(*value);
+}
+
+static double number_in(const struct line *line, int cell)
+{
+    double value = 0;
+    return read_number(line, cell, &value) ? value : 0;
+}
+
+/* sendrecv's column is N/A; in its first versions it had none that is called redop. */
+static bool is_checked_in_place(const struct line *line, const struct columns *c)
+{
+    double n_wrong = 0;
+    return c->redop != ABSENT && c->wrong_in_place != ABSENT &&
+           read_number(line, c->wrong_in_place, &n_wrong);
 }
 
 /* Both have two digits behind the point. */
@@ -122,7 +143,8 @@ static bool read_row(const struct line *line, const struct columns *c, struct ro
                     .out_time_s = number_in(line, c->time) * us,
                     .algbw_GBps = number_in(line, c->algbw),
                     .redop = c->redop == ABSENT ? "" : line->cell[c->redop],
-                    .root = c->root == ABSENT ? -1 : strtol(line->cell[c->root], NULL, 10)};
+                    .root = c->root == ABSENT ? -1 : strtol(line->cell[c->root], NULL, 10),
+                    .checked_in_place = is_checked_in_place(line, c)};
     if (r.size_bytes < 1 || r.time_s < shortest_s || !isfinite(2 * r.size_bytes / r.time_s))
         return false;
     set_ratio(&r, number_in(line, c->busbw));
@@ -267,16 +289,18 @@ static bool is_all_reduce(const struct row *row, size_t n_ranks)
     return row->ratio == 0 || fabs(row->ratio - expected) <= rounding * expected;
 }
 
-/* With two ranks a table of sendrecv looks the same, and rates of 0 look like any. */
-static bool can_be_checked(const struct reading *r, size_t n_ranks, struct error *e)
+/* With two ranks a table of sendrecv looks the same, but for what was checked; rates of 0 look like
+ * any. */
+static bool can_be_told(const struct reading *r, size_t n_ranks, struct error *e)
 {
     bool rounded_off = r->largest.ratio == 0;
-    if (r->collective || !(rounded_off || (r->n_hosts == 0 && n_ranks == 2)))
+    if (r->collective || !(rounded_off || (n_ranks == 2 && !r->largest.checked_in_place)))
         return true;
     error_set(e, ERROR_INPUT, "nothing tells that it is of all_reduce: %s",
               rounded_off ? "algbw is rounded to 0 in all rows"
-                          : "busbw equals algbw, as in tables of sendrecv");
-    error_hint(e, "keep the line that names the program, all_reduce_perf");
+                          : "busbw equals algbw, and no result was checked in place, as in tables "
+                            "of sendrecv");
+    error_hint(e, "keep the line that names the program, or put one above: # all_reduce_perf");
     return false;
 }
 
@@ -292,7 +316,7 @@ static bool check_collective(const struct reading *r, size_t n_ranks, struct err
         return refuse(e, "reduce");
     if (n_ranks < 2 || !is_all_reduce(row, n_ranks))
         return refuse(e, "reduce_scatter, or of another number of ranks than it lists");
-    return can_be_checked(r, n_ranks, e);
+    return can_be_told(r, n_ranks, e);
 }
 
 /* algbw is size over time: where it is not, times or sizes are in other units than thought. */

@@ -29,7 +29,8 @@ bool nccl_tests_is_table(const char *text);
  * since their busbw is not the rate of a link; on reductions inside switches (NVLS, CollNet,
  * SHARP); on logs of perftest; on several tables in one; where the number of ranks is not certain,
  * or one is listed twice; where only the program's name could tell the collective, and is not
- * there; where times are in other units, or no row has numbers. O(length).
+ * there (two ranks of which nothing was checked in place); where times are in other units, or no
+ * row has numbers. O(length).
  */
 bool nccl_tests_read(struct arena *arena, const char *text, struct nccl_table *table,
                      struct error *e);

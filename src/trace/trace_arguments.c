@@ -33,28 +33,47 @@ static json_t *first_of(const struct trace_value *value, json_t **array)
     return json_array_get(*array, 0);
 }
 
-/* With shapes recorded: the first argument's. -1 where they are not there or of unknown type. */
-static double bytes_of_shapes(const struct trace_event *event)
+/* Of the first argument, where shapes are recorded; -1: not there. */
+static double elements_of_shapes(const struct trace_event *event)
 {
-    json_t *dims = NULL, *types = NULL;
+    json_t *dims = NULL;
     double elements = elements_of(first_of(trace_event_arg(event, TRACE_INPUT_DIMS), &dims));
+    json_decref(dims);
+    return elements;
+}
+
+static int bytes_of_first_type(const struct trace_event *event)
+{
+    json_t *types = NULL;
     const char *type =
         json_string_value(first_of(trace_event_arg(event, TRACE_INPUT_TYPE), &types));
     int each = type ? trace_dtype_bytes(type) : 0;
-    json_decref(dims);
     json_decref(types);
-    return elements >= 0 && each > 0 ? elements * each : -1;
+    return each;
 }
 
-/* torch 2.2 and later write it out. */
-static double bytes_of_message(struct arena *arena, const struct trace_event *event)
+static int bytes_of_dtype(struct arena *arena, const struct trace_event *event)
 {
-    double elements = 0;
     const struct trace_value *dtype = trace_event_arg(event, TRACE_DTYPE);
-    if (!dtype || !trace_value_number(trace_event_arg(event, TRACE_IN_ELEMENTS), &elements))
-        return -1;
-    int each = trace_dtype_bytes(trace_value_text(arena, dtype));
-    return each > 0 && elements >= 0 ? elements * each : -1;
+    return dtype ? trace_dtype_bytes(trace_value_text(arena, dtype)) : 0;
+}
+
+/* torch 2.2 and later write elements and their type out; else shapes may tell. */
+static void find_bytes(struct arena *arena, const struct trace_event *event,
+                       struct trace_comm *comm)
+{
+    double written = 0;
+    int each = bytes_of_dtype(arena, event);
+    comm->elements = elements_of_shapes(event);
+    if (trace_value_number(trace_event_arg(event, TRACE_IN_ELEMENTS), &written) && written >= 0 &&
+        each > 0) {
+        comm->elements = written;
+        comm->trust = 2;
+    } else {
+        each = bytes_of_first_type(event);
+        comm->trust = comm->elements >= 0 && each > 0;
+    }
+    comm->bytes = comm->trust > 0 ? comm->elements * each : -1;
 }
 
 /* The argument's word before the event's own name; "wait" rows are none. */
@@ -89,14 +108,9 @@ struct trace_comm trace_comm_of(struct trace_collected *c, const struct trace_ev
                               .library = trace_words_add(&c->words, library.data, library.length),
                               .group = group_of(c, &scratch, event),
                               .op = op_of(&scratch, event),
-                              .bytes = bytes_of_message(&scratch, event),
                               .group_size = -1,
                               .external_id = -1};
-    comm.trust = comm.bytes >= 0 ? 2 : 0;
-    if (comm.bytes < 0) {
-        comm.bytes = bytes_of_shapes(event);
-        comm.trust = comm.bytes >= 0;
-    }
+    find_bytes(&scratch, event, &comm);
     if (trace_value_int(trace_event_arg(event, TRACE_GROUP_SIZE), &number) && number > 0 &&
         number <= INT32_MAX)
         comm.group_size = (int)number;

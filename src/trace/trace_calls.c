@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/trace_runs.h"
+
 /* Who collects what one thread calls: c10d::allreduce_, in it record_param_comms, in it
  * nccl:all_reduce. */
 struct merger {
@@ -11,15 +13,10 @@ struct merger {
     size_t *last; /* [n_tracks], index + 1 of the last call of each thread; 0: none */
 };
 
-static bool is_of_cpu(const struct trace_collected *c, uint32_t library)
+bool trace_runs_on_cpu(const struct trace_collected *c, uint32_t library)
 {
     const char *word = c->words.word[library];
     return strcmp(word, "gloo") == 0 || strcmp(word, "mpi") == 0;
-}
-
-static bool runs_on_cpu(const struct trace_collected *c, const struct trace_comm *comm)
-{
-    return is_of_cpu(c, comm->library);
 }
 
 static struct trace_call new_call(const struct trace_comm *comm)
@@ -31,6 +28,7 @@ static struct trace_call new_call(const struct trace_comm *comm)
                                .library = comm->library,
                                .op = comm->op,
                                .bytes = -1,
+                               .elements = -1,
                                .group_size = -1,
                                .least_id = INT64_MAX,
                                .most_id = -1,
@@ -38,12 +36,14 @@ static struct trace_call new_call(const struct trace_comm *comm)
                                .ready_ns = INT64_MIN};
 }
 
-static void learn(struct trace_call *call, const struct trace_comm *comm, uint32_t no_word)
+void trace_call_learn(struct trace_call *call, const struct trace_comm *comm, uint32_t no_word)
 {
     if (comm->trust > 0 && comm->trust >= call->trust) {
         call->bytes = comm->bytes;
         call->trust = comm->trust;
     }
+    if (comm->elements >= 0)
+        call->elements = comm->elements;
     if (comm->group_size > 0)
         call->group_size = comm->group_size;
     if (comm->group != no_word)
@@ -66,7 +66,7 @@ static void merge_call(struct merger *m, const struct trace_comm *comm)
         *call = new_call(comm);
         m->last[comm->track] = m->calls->n;
     }
-    learn(call, comm, m->c->no_word);
+    trace_call_learn(call, comm, m->c->no_word);
 }
 
 /* What ran on gloo's own threads is no call, unless nothing else tells of it; whether any did. */
@@ -75,11 +75,11 @@ static bool list_calls(struct arena *arena, const struct trace_collected *c,
 {
     size_t n_callers = 0;
     for (size_t i = 0; i < c->n_comms; i++)
-        n_callers += !runs_on_cpu(c, &c->comm[i]);
+        n_callers += !trace_runs_on_cpu(c, c->comm[i].library);
     struct merger merger = {c, calls, ARENA_ARRAY(arena, c->ending.n_tracks + 1, size_t)};
     calls->call = ARENA_ARRAY(arena, c->n_comms, struct trace_call);
     for (size_t i = 0; i < c->n_comms; i++) {
-        if (n_callers == 0 || !runs_on_cpu(c, &c->comm[i]))
+        if (n_callers == 0 || !trace_runs_on_cpu(c, c->comm[i].library))
             merge_call(&merger, &c->comm[i]);
     }
     return n_callers < c->n_comms;
@@ -135,36 +135,6 @@ static void mark_gradients(const struct trace_collected *c, const struct trace_s
     }
 }
 
-/* It may have run then: it was called before, and not by another library. */
-static bool may_be(const struct trace_collected *c, const struct trace_call *call,
-                   const struct trace_comm *ran)
-{
-    return call->start_ns <= ran->start_ns && strcmp(call->op, ran->op) == 0 &&
-           trace_window_is_empty(call->span) &&
-           (call->library == c->no_word || is_of_cpu(c, call->library));
-}
-
-/* The i-th to run of one kind is the i-th that was called: gloo's threads take them from one queue.
- */
-static void match_runs(const struct trace_collected *c, const struct trace_step *step,
-                       struct trace_calls *calls)
-{
-    struct trace_call *call = NULL;
-    size_t n = trace_calls_of(calls, step, &call);
-    for (size_t i = 0; i < c->n_comms; i++) {
-        const struct trace_comm *ran = &c->comm[i];
-        if (ran->start_ns < step->start_ns || ran->start_ns >= step->end_ns || !runs_on_cpu(c, ran))
-            continue;
-        for (size_t k = 0; k < n; k++) {
-            if (!may_be(c, &call[k], ran))
-                continue;
-            call[k].span = (struct trace_window){ran->start_ns, ran->end_ns};
-            learn(&call[k], ran, c->no_word);
-            break;
-        }
-    }
-}
-
 /* The call of a thread in whose time something was launched. */
 static struct trace_call *call_at(struct trace_calls *calls, uint32_t track, int64_t at_ns)
 {
@@ -192,13 +162,11 @@ static struct trace_call *call_by_id(struct trace_calls *calls, int64_t id)
 }
 
 /* By who launched it; where that is not in the trace, by the id that newer versions give it. */
-static struct trace_call *caller_of(const struct trace_collected *c, struct trace_calls *calls,
-                                    const struct trace_comm *work)
+static struct trace_call *caller_of(struct trace_calls *calls, const struct trace_comm *work)
 {
-    const struct trace_launch *launch = trace_launch_find(c, work->key);
-    if (launch)
-        return call_at(calls, launch->track, launch->start_ns);
-    return (uint64_t)work->external_id != work->key ? call_by_id(calls, work->external_id) : NULL;
+    if (work->launched)
+        return call_at(calls, work->launch.track, work->launch.start_ns);
+    return work->external_id != work->key ? call_by_id(calls, work->external_id) : NULL;
 }
 
 /* On the device several kernels may make one collective. */
@@ -206,12 +174,12 @@ static void match_works(const struct trace_collected *c, struct trace_calls *cal
 {
     for (size_t i = 0; i < c->n_comm_works; i++) {
         const struct trace_comm *work = &c->comm_work[i];
-        struct trace_call *call = caller_of(c, calls, work);
+        struct trace_call *call = caller_of(calls, work);
         calls->n_homeless += call == NULL;
         if (!call)
             continue;
         trace_window_add(&call->span, work->start_ns, work->end_ns);
-        learn(call, work, c->no_word);
+        trace_call_learn(call, work, c->no_word);
     }
 }
 
@@ -235,7 +203,7 @@ static void find_library(const struct trace_collected *c, struct trace_calls *ca
         gradients = gradients || calls->call[i].gradient;
     for (size_t i = 0; i < calls->n; i++) {
         struct trace_call *call = &calls->call[i];
-        call->on_cpu = is_of_cpu(c, call->library);
+        call->on_cpu = trace_runs_on_cpu(c, call->library);
         if (gradients && !call->gradient)
             continue;
         calls->on_cpu = calls->on_cpu || call->on_cpu;
@@ -252,6 +220,7 @@ static void forget_spans(struct trace_calls *calls)
 {
     for (size_t i = 0; i < calls->n; i++)
         calls->call[i].span = TRACE_NO_WINDOW;
+    calls->n_untold = 0;
 }
 
 void trace_calls_find(struct arena *arena, const struct trace_collected *c,
@@ -260,8 +229,8 @@ void trace_calls_find(struct arena *arena, const struct trace_collected *c,
     *calls = (struct trace_calls){0};
     bool some_ran = list_calls(arena, c, calls);
     match_works(c, calls);
-    for (size_t s = 0; some_ran && s < steps->n; s++)
-        match_runs(c, &steps->step[s], calls);
+    if (some_ran)
+        calls->n_untold = trace_runs_match(c, steps, calls);
     mark_gradients(c, steps, calls);
     if (c->options->no_comm)
         forget_spans(calls);

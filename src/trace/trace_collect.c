@@ -13,16 +13,15 @@ int64_t trace_end_ns(const struct trace_event *event)
     return event->start_ns + event->duration_ns;
 }
 
-/* 73 minutes, as struct trace_work keeps them. */
-#define DURATION_MASK ((UINT64_C(1) << 42) - 1)
-#define MOST_NAMES (UINT32_C(1) << 22)
+/* 73 minutes. */
+#define LONGEST_NS ((INT64_C(1) << 42) - 1)
 
 /* Times from which others can be subtracted, below 146 years, and lengths that can be added up. */
 static bool is_timed(const struct trace_event *event)
 {
     const int64_t latest_ns = INT64_C(1) << 62;
     return event->has_start && event->start_ns >= 0 && event->start_ns < latest_ns &&
-           event->duration_ns >= 0 && (uint64_t)event->duration_ns <= DURATION_MASK;
+           event->duration_ns >= 0 && event->duration_ns <= LONGEST_NS;
 }
 
 static uint32_t add_word(struct trace_collected *c, struct trace_text text)
@@ -79,30 +78,28 @@ static void add_comm(struct trace_collected *c, const struct trace_event *event)
 }
 
 /* Ascend's flows from the CPU are numbered by when the work starts on the device. */
-static uint64_t launch_key(const struct trace_event *event)
+static int64_t launch_key(const struct trace_event *event)
 {
     int64_t number = 0;
     const struct trace_value *value =
         event->phase == 's' ? &event->id : trace_event_arg(event, TRACE_CORRELATION);
     if (!value || !value->json || !trace_value_int(value, &number))
         return TRACE_NO_KEY;
-    return (uint64_t)number & TRACE_NO_KEY;
+    return number & TRACE_NO_KEY;
 }
 
-static uint64_t work_key(const struct trace_event *event)
+static int64_t work_key(const struct trace_event *event)
 {
-    return trace_event_arg(event, TRACE_TASK_TYPE) ? (uint64_t)event->start_ns & TRACE_NO_KEY
+    return trace_event_arg(event, TRACE_TASK_TYPE) ? event->start_ns & TRACE_NO_KEY
                                                    : launch_key(event);
 }
 
 static void add_launch(struct trace_collected *c, const struct trace_event *event)
 {
-    uint64_t key = launch_key(event);
-    if (key == TRACE_NO_KEY)
-        return;
-    ROOM(c->launch, c->n_launches, c->launch_capacity);
-    c->launch[c->n_launches++] = (struct trace_launch){
-        .key = key & TRACE_NO_KEY, .track = event->track & UINT16_MAX, .start_ns = event->start_ns};
+    int64_t key = launch_key(event);
+    if (key != TRACE_NO_KEY)
+        trace_packed_add(&c->launches,
+                         &(struct packed_record){{key, event->start_ns, event->track}});
 }
 
 static void add_comm_work(struct trace_collected *c, const struct trace_event *event)
@@ -113,7 +110,7 @@ static void add_comm_work(struct trace_collected *c, const struct trace_event *e
     comm->key = work_key(event);
 }
 
-/* Work at 0 was never timed. Of more than 4 million names the rest have none. */
+/* Work at 0 was never timed. */
 static void add_work(struct trace_collected *c, const struct trace_event *event)
 {
     int64_t device = 0;
@@ -123,15 +120,10 @@ static void add_work(struct trace_collected *c, const struct trace_event *event)
         add_comm_work(c, event);
         return;
     }
-    uint32_t name = add_word(c, event->name);
     trace_value_int(trace_event_arg(event, TRACE_DEVICE), &device);
-    ROOM(c->work, c->n_works, c->work_capacity);
-    c->work[c->n_works++] =
-        (struct trace_work){.key = work_key(event) & TRACE_NO_KEY,
-                            .device = (uint64_t)device & UINT16_MAX,
-                            .duration_ns = (uint64_t)event->duration_ns & DURATION_MASK,
-                            .name = (name < MOST_NAMES ? name : c->no_word) & (MOST_NAMES - 1),
-                            .start_ns = event->start_ns};
+    trace_packed_add(&c->works,
+                     &(struct packed_record){{work_key(event), event->start_ns, event->duration_ns,
+                                              add_word(c, event->name), (uint32_t)device}});
 }
 
 /* Names of processes tell TensorFlow's traces. */
@@ -193,23 +185,11 @@ static int by_comm(const void *a, const void *b)
     return 0;
 }
 
-static int by_launch(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-    const struct trace_launch *x = a, *y = b;
-    COMPARE(x->key, y->key);
-    COMPARE(x->start_ns, y->start_ns);
-    COMPARE(x->track, y->track);
-    return 0;
-}
-
-static int by_work(const void *a, const void *b)
-{
-    const struct trace_work *x = a, *y = b;
-    COMPARE(x->key, y->key);
-    COMPARE(x->start_ns, y->start_ns);
-    COMPARE(x->duration_ns, y->duration_ns);
-    COMPARE(x->name, y->name);
-    return 0;
+    const struct trace_comm *x = *(struct trace_comm *const *)a,
+                            *y = *(struct trace_comm *const *)b;
+    return (x->key > y->key) - (x->key < y->key);
 }
 
 /* Sorts, and keeps one of those that are the same in all that is compared; returns how many. */
@@ -229,13 +209,77 @@ static size_t sort_unique(void *item, size_t n, size_t size,
     return kept;
 }
 
+static struct trace_launch launch_of(const struct packed_record *record)
+{
+    const int64_t *column = record->column;
+    return (struct trace_launch){
+        .key = column[0], .start_ns = column[1], .track = (uint32_t)column[2]};
+}
+
+bool trace_launch_next(struct packed_reader *reader, struct trace_launch *launch)
+{
+    const struct packed_record *record = trace_packed_next_other(reader);
+    if (record)
+        *launch = launch_of(record);
+    return record != NULL;
+}
+
+bool trace_launch_seek(struct packed_reader *reader, int64_t key, struct trace_launch *launch)
+{
+    const struct packed_record *record = trace_packed_seek(reader, key);
+    if (record)
+        *launch = launch_of(record);
+    return record != NULL;
+}
+
+bool trace_work_next(struct packed_reader *reader, struct trace_work *work)
+{
+    const struct packed_record *record = trace_packed_next_other(reader);
+    if (!record)
+        return false;
+    const int64_t *column = record->column;
+    *work = (struct trace_work){.key = column[0],
+                                .start_ns = column[1],
+                                .duration_ns = column[2],
+                                .name = (uint32_t)column[3],
+                                .device = (uint32_t)column[4]};
+    return true;
+}
+
+/* Collectives' work stays in the order of time, so it is told its launches. */
+static void find_launches(struct trace_collected *c)
+{
+    struct trace_comm **work = memory_resize(NULL, c->n_comm_works + 1, sizeof *work);
+    struct packed_reader launches = trace_packed_read(&c->launches);
+    for (size_t i = 0; i < c->n_comm_works; i++)
+        work[i] = &c->comm_work[i];
+    qsort(work, c->n_comm_works, sizeof *work, by_key);
+    for (size_t i = 0; i < c->n_comm_works; i++)
+        work[i]->launched = trace_launch_seek(&launches, work[i]->key, &work[i]->launch);
+    trace_packed_read_end(&launches);
+    free(work);
+}
+
+static size_t count_works(const struct trace_collected *c)
+{
+    size_t n = 0;
+    struct trace_work work;
+    struct packed_reader works = trace_packed_read(&c->works);
+    while (trace_work_next(&works, &work))
+        n++;
+    trace_packed_read_end(&works);
+    return n;
+}
+
 static void sort_all(struct trace_collected *c)
 {
     c->n_marks = sort_unique(c->mark, c->n_marks, sizeof *c->mark, by_mark);
     c->n_comms = sort_unique(c->comm, c->n_comms, sizeof *c->comm, by_comm);
     c->n_comm_works = sort_unique(c->comm_work, c->n_comm_works, sizeof *c->comm_work, by_comm);
-    c->n_launches = sort_unique(c->launch, c->n_launches, sizeof *c->launch, by_launch);
-    c->n_works = sort_unique(c->work, c->n_works, sizeof *c->work, by_work);
+    trace_packed_finish(&c->launches);
+    trace_packed_finish(&c->works);
+    c->n_works = count_works(c);
+    find_launches(c);
     trace_outer_finish(&c->outer);
 }
 
@@ -257,6 +301,8 @@ bool trace_collect(struct arena *arena, const char *path, const struct trace_opt
                                   .file = path,
                                   .options = options,
                                   .words = {.arena = arena},
+                                  .launches.n_columns = 3,
+                                  .works.n_columns = 5,
                                   .loader_workers = -1};
     c->no_word = trace_words_add(&c->words, "", 0);
     bool ok = trace_read(arena, path, &reader, &c->ending, e);
@@ -267,17 +313,10 @@ bool trace_collect(struct arena *arena, const char *path, const struct trace_opt
     return ok;
 }
 
-const struct trace_launch *trace_launch_find(const struct trace_collected *c, uint64_t key)
+void trace_collected_forget_works(struct trace_collected *c)
 {
-    size_t low = 0, high = c->n_launches;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->launch[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->n_launches && c->launch[low].key == key ? &c->launch[low] : NULL;
+    trace_packed_free(&c->launches);
+    trace_packed_free(&c->works);
 }
 
 void trace_collected_free(struct trace_collected *c)
@@ -286,7 +325,6 @@ void trace_collected_free(struct trace_collected *c)
     free(c->mark);
     free(c->comm);
     free(c->comm_work);
-    free(c->launch);
-    free(c->work);
-    free(c->outer.span);
+    trace_collected_forget_works(c);
+    trace_outer_free(&c->outer);
 }

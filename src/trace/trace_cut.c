@@ -2,43 +2,43 @@
 
 #include <stdlib.h>
 
-static int by_key(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Keys of all work of the device, sorted. */
-static uint64_t *work_keys(struct arena *arena, const struct trace_collected *c)
+/* Keys of collectives' work, sorted. */
+static int64_t *collective_keys(struct arena *arena, const struct trace_collected *c)
 {
-    size_t n = c->n_works + c->n_comm_works;
-    uint64_t *key = ARENA_ARRAY(arena, n + 1, uint64_t);
-    for (size_t i = 0; i < c->n_works; i++)
-        key[i] = c->work[i].key;
+    int64_t *key = ARENA_ARRAY(arena, c->n_comm_works + 1, int64_t);
     for (size_t i = 0; i < c->n_comm_works; i++)
-        key[c->n_works + i] = c->comm_work[i].key;
-    qsort(key, n, sizeof *key, by_key);
+        key[i] = c->comm_work[i].key;
+    qsort(key, c->n_comm_works, sizeof *key, by_number);
     return key;
 }
 
 static void count_launches(struct arena *arena, const struct trace *t, size_t *n_single)
 {
     const struct trace_collected *c = &t->collected;
-    size_t n = c->n_works + c->n_comm_works;
-    const uint64_t *keys = work_keys(arena, c);
-    for (size_t i = 0; i < c->n_launches; i++) {
-        const struct trace_step *step = trace_step_at(&t->steps, c->launch[i].start_ns);
-        uint64_t key = c->launch[i].key;
-        if (step && !bsearch(&key, keys, n, sizeof key, by_key))
+    const int64_t *keys = collective_keys(arena, c);
+    struct packed_reader launches = trace_packed_read(&c->launches),
+                         works = trace_packed_read(&c->works);
+    struct trace_launch launch;
+    while (trace_launch_next(&launches, &launch)) {
+        const struct trace_step *step = trace_step_at(&t->steps, launch.start_ns);
+        if (!trace_packed_seek(&works, launch.key) && step &&
+            !bsearch(&launch.key, keys, c->n_comm_works, sizeof *keys, by_number))
             n_single[step - t->steps.step]++;
     }
+    trace_packed_read_end(&launches);
+    trace_packed_read_end(&works);
 }
 
-/* The step behind whose first work on the device, the last one, some work began. */
-static void count_work(const struct trace *t, uint64_t key, int64_t start_ns, size_t *n_single)
+/* Work without a launch counts with the step behind whose first work on the device, the last one,
+ * it began. */
+static void count_work(const struct trace *t, int64_t start_ns, size_t *n_single)
 {
-    if (trace_launch_find(&t->collected, key))
-        return;
     for (size_t s = t->steps.n; s-- > 0;) {
         const struct trace_window *work = &t->steps.step[s].work;
         if (trace_window_is_empty(*work) || work->start_ns > start_ns)
@@ -48,18 +48,32 @@ static void count_work(const struct trace *t, uint64_t key, int64_t start_ns, si
     }
 }
 
+static void count_works(const struct trace *t, size_t *n_single)
+{
+    const struct trace_collected *c = &t->collected;
+    struct packed_reader works = trace_packed_read(&c->works),
+                         launches = trace_packed_read(&c->launches);
+    struct trace_work work;
+    while (trace_work_next(&works, &work)) {
+        if (!trace_packed_seek(&launches, work.key))
+            count_work(t, work.start_ns, n_single);
+    }
+    for (size_t i = 0; i < c->n_comm_works; i++) {
+        if (!c->comm_work[i].launched)
+            count_work(t, c->comm_work[i].start_ns, n_single);
+    }
+    trace_packed_read_end(&works);
+    trace_packed_read_end(&launches);
+}
+
 /* Launches without work and work without a launch, in each step; 0 without a device. */
 static size_t *count_singles(struct arena *arena, const struct trace *t)
 {
-    const struct trace_collected *c = &t->collected;
     size_t *n_single = ARENA_ARRAY(arena, t->steps.n, size_t);
     if (!t->device.used)
         return n_single;
     count_launches(arena, t, n_single);
-    for (size_t i = 0; i < c->n_works; i++)
-        count_work(t, c->work[i].key, c->work[i].start_ns, n_single);
-    for (size_t i = 0; i < c->n_comm_works; i++)
-        count_work(t, c->comm_work[i].key, c->comm_work[i].start_ns, n_single);
+    count_works(t, n_single);
     return n_single;
 }
 

@@ -37,7 +37,7 @@ static void add_to_stage(const struct placer *p, struct trace_step *step, int64_
     bool before_backward = !pass || (pass->has_forward && at_ns < pass->backward.start_ns);
     trace_window_add(&step->work, work->start_ns, trace_work_end_ns(work));
     if (before_backward && trace_name_is_upload(p->c->words.word[work->name])) {
-        step->upload_ns += (int64_t)work->duration_ns;
+        step->upload_ns += work->duration_ns;
         return;
     }
     if (!pass)
@@ -89,7 +89,7 @@ static void place(struct placer *p, const struct trace_launch *launch,
         return;
     const struct trace_span *span = trace_outer_find(&p->c->outer, launch->track, launch->start_ns);
     if (span)
-        p->device->operator_ns[span - p->c->outer.span] += (int64_t)work->duration_ns;
+        p->device->operator_ns[span - p->c->outer.span] += work->duration_ns;
     add_to_stage(p, step, launch->start_ns, span, work);
     make_ready(p, step, launch->start_ns, work);
     name_in_call(p, launch, step, work);
@@ -98,17 +98,18 @@ static void place(struct placer *p, const struct trace_launch *launch,
 /* Work and launches both come by key. */
 static void place_all(struct placer *p)
 {
-    const struct trace_collected *c = p->c;
-    size_t at = 0;
-    for (size_t i = 0; i < c->n_works; i++) {
-        const struct trace_work *work = &c->work[i];
-        while (at < c->n_launches && c->launch[at].key < work->key)
-            at++;
-        if (at < c->n_launches && c->launch[at].key == work->key)
-            place(p, &c->launch[at], work);
+    struct packed_reader works = trace_packed_read(&p->c->works),
+                         launches = trace_packed_read(&p->c->launches);
+    struct trace_work work;
+    struct trace_launch launch;
+    while (trace_work_next(&works, &work)) {
+        if (trace_launch_seek(&launches, work.key, &launch))
+            place(p, &launch, &work);
         else
             p->device->n_unlaunched++;
     }
+    trace_packed_read_end(&works);
+    trace_packed_read_end(&launches);
 }
 
 /* The collectives' kernels are busy work as well, but not the passes'. */
@@ -128,10 +129,13 @@ static uint32_t busiest(const struct trace_collected *c)
     enum { MOST = 64 };
     size_t n[MOST] = {0};
     uint32_t best = 0;
-    for (size_t i = 0; i < c->n_works; i++) {
-        if (c->work[i].device < MOST)
-            n[c->work[i].device]++;
+    struct trace_work work;
+    struct packed_reader works = trace_packed_read(&c->works);
+    while (trace_work_next(&works, &work)) {
+        if (work.device < MOST)
+            n[work.device]++;
     }
+    trace_packed_read_end(&works);
     for (uint32_t d = 1; d < MOST; d++)
         best = n[d] > n[best] ? d : best;
     return best;

@@ -5,42 +5,80 @@
 #include "base/arena.h"
 
 /* By thread and start; what lasts longer first, so that it comes before what it holds. */
-static int by_place(const void *a, const void *b)
+static struct packed_record pack(const struct trace_span *span)
 {
-    const struct trace_span *x = a, *y = b;
-    if (x->track != y->track)
-        return x->track < y->track ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
+    return (struct packed_record){
+        {span->track, span->start_ns, span->start_ns - span->end_ns, span->name}};
 }
 
-void trace_outer_finish(struct trace_outer *outer)
+static struct trace_span unpack(const struct packed_record *record)
 {
-    size_t n = 0;
-    if (outer->n > 0)
-        qsort(outer->span, outer->n, sizeof *outer->span, by_place);
-    for (size_t i = 0; i < outer->n; i++) {
-        const struct trace_span *last = n ? &outer->span[n - 1] : NULL, *span = &outer->span[i];
-        if (!last || last->track != span->track || span->start_ns >= last->end_ns)
-            outer->span[n++] = *span;
-    }
-    outer->n = n;
+    const int64_t *column = record->column;
+    return (struct trace_span){.track = (uint32_t)column[0],
+                               .start_ns = column[1],
+                               .end_ns = column[1] - column[2],
+                               .name = (uint32_t)column[3]};
+}
+
+/* `inner` is left out where `outer` is there; of two of the same time neither is known to be. */
+static bool holds(const struct trace_span *outer, const struct trace_span *inner)
+{
+    bool same = outer->start_ns == inner->start_ns && outer->end_ns == inner->end_ns;
+    return outer->track == inner->track && !same && outer->start_ns <= inner->start_ns &&
+           inner->end_ns <= outer->end_ns && inner->start_ns < outer->end_ns;
+}
+
+static void keep_last(struct trace_outer *outer)
+{
+    enum { N_COLUMNS = 4 };
+    struct packed_record record = pack(&outer->last);
+    outer->added.n_columns = N_COLUMNS;
+    trace_packed_add(&outer->added, &record);
 }
 
 void trace_outer_add(struct trace_outer *outer, struct trace_span span)
 {
-    enum { FEWEST = 1024 };
-    if (outer->n == outer->capacity) {
-        trace_outer_finish(outer);
-        if (2 * outer->n >= outer->capacity) {
-            outer->capacity = outer->capacity ? 2 * outer->capacity : FEWEST;
-            outer->span = memory_resize(outer->span, outer->capacity, sizeof *outer->span);
-        }
+    if (outer->has_last && holds(&outer->last, &span))
+        return;
+    if (outer->has_last && !holds(&span, &outer->last))
+        keep_last(outer);
+    outer->last = span;
+    outer->has_last = true;
+}
+
+/* It lies in no span before it, of which `last` is the last that is kept, and `longest` the one
+ * that ends last. */
+static bool is_outermost(const struct trace_span *span, const struct trace_span *last,
+                         const struct trace_span *longest)
+{
+    return (last->track != span->track || span->start_ns >= last->end_ns) && !holds(longest, span);
+}
+
+void trace_outer_finish(struct trace_outer *outer)
+{
+    struct trace_span last = {.end_ns = INT64_MIN}, longest = last;
+    const struct packed_record *record;
+    if (outer->has_last)
+        keep_last(outer);
+    trace_packed_finish(&outer->added);
+    outer->span = memory_resize(NULL, outer->added.n + 1, sizeof *outer->span);
+    struct packed_reader reader = trace_packed_read(&outer->added);
+    while ((record = trace_packed_next(&reader))) {
+        struct trace_span span = unpack(record);
+        if (is_outermost(&span, &last, &longest))
+            outer->span[outer->n++] = last = span;
+        if (longest.track != span.track || span.end_ns >= longest.end_ns)
+            longest = span;
     }
-    outer->span[outer->n++] = span;
+    trace_packed_read_end(&reader);
+    trace_packed_free(&outer->added);
+    outer->span = memory_resize(outer->span, outer->n + 1, sizeof *outer->span);
+}
+
+void trace_outer_free(struct trace_outer *outer)
+{
+    trace_packed_free(&outer->added);
+    free(outer->span);
 }
 
 const struct trace_span *trace_outer_find(const struct trace_outer *outer, uint32_t track,

@@ -5,8 +5,7 @@
 #ifndef FORETRAIN_TRACE_TRACE_OUTER_H
 #define FORETRAIN_TRACE_TRACE_OUTER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "trace/trace_packed.h"
 
 struct trace_span {
     int64_t start_ns, end_ns;
@@ -15,16 +14,21 @@ struct trace_span {
 
 /* A zeroed struct holds none. */
 struct trace_outer {
-    struct trace_span *span; /* [n] */
-    size_t n, capacity;
+    struct trace_span *span; /* [n], after trace_outer_finish */
+    size_t n;
+    struct trace_packed added; /* before it; but for `last` */
+    struct trace_span last;
+    bool has_last;
 };
 
-/* Memory: twice the outermost ones. O(log n), in the mean. */
+/* What the last one holds, or what holds it, takes no memory. O(log n), in the mean. */
 void trace_outer_add(struct trace_outer *outer, struct trace_span span);
 
-/* Leaves the outermost only, by thread and start. Of two that overlap without nesting, the later
- * is left out. */
+/* Leaves the outermost only, by thread and start, whatever order they came in. Of two that overlap
+ * without nesting (rounded times do), the later is left out, with what it holds. */
 void trace_outer_finish(struct trace_outer *outer);
+
+void trace_outer_free(struct trace_outer *outer);
 
 /* The one on `track` whose time holds `at_ns`, or NULL. After trace_outer_finish. O(log n). */
 const struct trace_span *trace_outer_find(const struct trace_outer *outer, uint32_t track,

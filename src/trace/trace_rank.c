@@ -73,8 +73,11 @@ static const char *longest_kernels(struct arena *arena, const struct trace_colle
     enum { SHOWN = 3 };
     int64_t *sum_ns = ARENA_ARRAY(arena, c->words.n, int64_t);
     const char *text = "";
-    for (size_t i = 0; i < c->n_works; i++)
-        sum_ns[c->work[i].name] += (int64_t)c->work[i].duration_ns;
+    struct trace_work work;
+    struct packed_reader works = trace_packed_read(&c->works);
+    while (trace_work_next(&works, &work))
+        sum_ns[work.name] += work.duration_ns;
+    trace_packed_read_end(&works);
     for (int k = 0; k < SHOWN; k++) {
         uint32_t best = 0;
         for (uint32_t w = 1; w < c->words.n; w++)
@@ -131,7 +134,7 @@ static bool device_is_missing(const struct trace *t)
     const struct trace_collected *c = &t->collected;
     bool comm_elsewhere = t->calls.library && !t->calls.on_cpu && shared_calls(t) > 0;
     return !t->device.used &&
-           (c->n_launches > 0 || c->ending.header.n_devices > 0 || comm_elsewhere);
+           (c->launches.n > 0 || c->ending.header.n_devices > 0 || comm_elsewhere);
 }
 
 static void forget_device_stages(struct reading *r)
@@ -357,6 +360,12 @@ static void note_rest(struct reading *r)
     if (t->steps.n_overlapping > 0)
         note(r, "%zu step mark%s passed over: each begins before the one before it ends",
              t->steps.n_overlapping, t->steps.n_overlapping == 1 ? " is" : "s are");
+    if (t->calls.n_untold > 0)
+        note(r,
+             "%zu collectives ran on the CPU while calls waited that may be another process "
+             "group's: "
+             "nothing tells which was which, and they count in the order of the calls",
+             t->calls.n_untold);
     if (t->calls.n_homeless > 0)
         note(r, "%zu collectives' kernels belong to calls that the trace does not hold",
              t->calls.n_homeless);
@@ -396,6 +405,7 @@ static bool make_record(struct reading *r, struct error *e)
     bool *counts = ARENA_ARRAY(r->arena, record->n_iterations, bool);
     for (size_t s = 0; s < record->n_iterations; s++)
         counts[s] = r->verdict[s] == STEP_COUNTS;
+    trace_collected_forget_works(&r->trace->collected);
     if (!device_is_missing(r->trace))
         trace_operators_fill(r->arena, r->trace, counts, record);
     return true;

@@ -7,18 +7,28 @@
 
 /* What happens in a step, in order: marks, and backward operators of any thread. */
 struct happening {
-    int64_t start_ns, end_ns;
     const struct trace_mark *mark; /* or NULL */
     const struct trace_span *span; /* or NULL */
 };
 
 struct finder {
     struct arena *arena;
+    struct arena scratch;
     const struct trace_collected *c;
     struct happening *happening; /* [n], by start */
     size_t n;
     bool has_forward_marks, has_gradients;
 };
+
+static int64_t start_ns_of(const struct happening *h)
+{
+    return h->mark ? h->mark->start_ns : h->span->start_ns;
+}
+
+static int64_t end_ns_of(const struct happening *h)
+{
+    return h->mark ? h->mark->end_ns : h->span->end_ns;
+}
 
 static const char *name_of(const struct finder *f, const struct trace_span *span)
 {
@@ -28,10 +38,13 @@ static const char *name_of(const struct finder *f, const struct trace_span *span
 static int by_start(const void *a, const void *b)
 {
     const struct happening *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
+    int64_t x_ns = start_ns_of(x), y_ns = start_ns_of(y);
+    if (x_ns != y_ns)
+        return x_ns < y_ns ? -1 : 1;
+    x_ns = end_ns_of(x);
+    y_ns = end_ns_of(y);
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
     return (x->mark == NULL) - (y->mark == NULL);
 }
 
@@ -41,17 +54,17 @@ static void list_happenings(struct finder *f)
     size_t n_backward = 0;
     for (size_t i = 0; i < c->outer.n; i++)
         n_backward += trace_name_is_backward(name_of(f, &c->outer.span[i]));
-    f->happening = ARENA_ARRAY(f->arena, c->n_marks + n_backward, struct happening);
+    f->happening = ARENA_ARRAY(&f->scratch, c->n_marks + n_backward, struct happening);
     for (size_t i = 0; i < c->n_marks; i++) {
         const struct trace_mark *mark = &c->mark[i];
-        f->happening[f->n++] = (struct happening){mark->start_ns, mark->end_ns, mark, NULL};
+        f->happening[f->n++] = (struct happening){mark, NULL};
         f->has_forward_marks = f->has_forward_marks || mark->kind == KIND_FORWARD;
     }
     for (size_t i = 0; i < c->outer.n; i++) {
         const struct trace_span *span = &c->outer.span[i];
         if (!trace_name_is_backward(name_of(f, span)))
             continue;
-        f->happening[f->n++] = (struct happening){span->start_ns, span->end_ns, NULL, span};
+        f->happening[f->n++] = (struct happening){NULL, span};
         f->has_gradients = f->has_gradients || trace_name_is_gradient(name_of(f, span));
     }
     if (f->n > 0)
@@ -105,7 +118,7 @@ static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
     for (size_t i = 0; i < f->n; i++) {
         if (is_mark(&f->happening[i], KIND_STEP))
             add_step(steps, f->happening[i].mark->number, f->happening[i].mark->track,
-                     f->happening[i].start_ns, f->happening[i].end_ns);
+                     start_ns_of(&f->happening[i]), end_ns_of(&f->happening[i]));
     }
     number_anew(steps);
 }
@@ -114,7 +127,7 @@ static void cut_by_profiler(const struct finder *f, struct trace_steps *steps)
 static int64_t first_begin_ns(const struct finder *f)
 {
     const struct happening *first = &f->happening[0];
-    return first->mark && !is_mark(first, KIND_OPTIMIZER) ? first->start_ns : INT64_MAX;
+    return first->mark && !is_mark(first, KIND_OPTIMIZER) ? start_ns_of(first) : INT64_MAX;
 }
 
 /* A step of the training may be several optimizers': only behind new gradients it is the next. */
@@ -133,7 +146,7 @@ static void cut_by_optimizer(const struct finder *f, struct trace_steps *steps)
             add_step(steps, (int64_t)steps->n + 1, track, start_ns, end_ns);
             start_ns = end_ns;
         }
-        end_ns = h->end_ns;
+        end_ns = end_ns_of(h);
         track = h->mark->track;
         stepped = true;
         next = false;
@@ -151,7 +164,8 @@ static void cut_by_starts(const struct finder *f, enum trace_kind kind, const ch
         if (!is_mark(h, kind))
             continue;
         if (last)
-            add_step(steps, (int64_t)steps->n + 1, last->mark->track, last->start_ns, h->start_ns);
+            add_step(steps, (int64_t)steps->n + 1, last->mark->track, start_ns_of(last),
+                     start_ns_of(h));
         last = h;
     }
 }
@@ -166,7 +180,7 @@ static size_t count_marks(const struct finder *f, enum trace_kind kind)
 
 static void cut(const struct finder *f, struct trace_steps *steps)
 {
-    steps->step = ARENA_ARRAY(f->arena, f->n + 1, struct trace_step);
+    steps->step = ARENA_ARRAY(f->arena, f->c->n_marks + 1, struct trace_step);
     if (count_marks(f, KIND_STEP) > 0)
         cut_by_profiler(f, steps);
     else if (count_marks(f, KIND_OPTIMIZER) > 0)
@@ -266,13 +280,13 @@ static void begin_unmarked_forward(const struct finder *f, struct trace_step *st
 {
     if (f->c->loader_workers >= 0) {
         if (h->mark->kind == KIND_LOADER)
-            begin_forward(step, h->end_ns, true);
+            begin_forward(step, end_ns_of(h), true);
         return;
     }
-    int64_t before_ns = operators_ns(f, h->mark->track, step->start_ns, h->start_ns);
-    int64_t after_ns = operators_ns(f, h->mark->track, h->end_ns, step->end_ns);
+    int64_t before_ns = operators_ns(f, h->mark->track, step->start_ns, start_ns_of(h));
+    int64_t after_ns = operators_ns(f, h->mark->track, end_ns_of(h), step->end_ns);
     if (before_ns <= after_ns)
-        begin_forward(step, h->end_ns, true);
+        begin_forward(step, end_ns_of(h), true);
     else
         begin_forward(step, step->start_ns, false);
 }
@@ -296,7 +310,7 @@ static void add_backward(const struct finder *f, struct trace_step *step,
 static void add_mark(const struct finder *f, struct trace_step *step, const struct happening *h,
                      int64_t *forward_until_ns)
 {
-    int64_t length_ns = h->end_ns - h->start_ns;
+    int64_t length_ns = end_ns_of(h) - start_ns_of(h);
     switch (h->mark->kind) {
     case KIND_LOADER:
         step->wait_ns += length_ns;
@@ -307,13 +321,13 @@ static void add_mark(const struct finder *f, struct trace_step *step, const stru
         break;
     case KIND_OPTIMIZER:
         step->optimizer_ns += length_ns;
-        step->optimizer_end_ns = h->end_ns;
+        step->optimizer_end_ns = end_ns_of(h);
         return;
     case KIND_FORWARD:
-        if (h->start_ns >= *forward_until_ns) {
+        if (start_ns_of(h) >= *forward_until_ns) {
             step->ddp_forward_ns += length_ns;
-            *forward_until_ns = h->end_ns;
-            begin_forward(step, h->start_ns, false);
+            *forward_until_ns = end_ns_of(h);
+            begin_forward(step, start_ns_of(h), false);
         }
         return;
     default:
@@ -329,10 +343,10 @@ static void find_zero_grad_in_forward(const struct finder *f, struct trace_step 
 {
     for (size_t i = from; i < to; i++) {
         const struct happening *h = &f->happening[i];
-        struct trace_pass *pass = trace_pass_at(step, h->start_ns);
+        struct trace_pass *pass = trace_pass_at(step, start_ns_of(h));
         if (is_mark(h, KIND_ZERO_GRAD) && pass && pass->has_forward &&
-            h->end_ns <= pass->backward.start_ns)
-            step->zero_grad_in_forward_ns += h->end_ns - h->start_ns;
+            end_ns_of(h) <= pass->backward.start_ns)
+            step->zero_grad_in_forward_ns += end_ns_of(h) - start_ns_of(h);
     }
 }
 
@@ -346,7 +360,10 @@ static void drop_empty_passes(struct trace_step *step)
 static void fill_step(struct finder *f, struct trace_step *step, size_t from, size_t to)
 {
     int64_t forward_until_ns = INT64_MIN;
-    step->pass = ARENA_ARRAY(f->arena, to - from + 1, struct trace_pass);
+    size_t n_marks = 0;
+    for (size_t i = from; i < to; i++)
+        n_marks += f->happening[i].mark != NULL;
+    step->pass = ARENA_ARRAY(f->arena, n_marks + 1, struct trace_pass);
     for (size_t i = from; i < to; i++) {
         if (f->happening[i].mark)
             add_mark(f, step, &f->happening[i], &forward_until_ns);
@@ -361,10 +378,10 @@ static void fill_steps(struct finder *f, struct trace_steps *steps)
 {
     size_t from = 0;
     for (size_t s = 0; s < steps->n; s++) {
-        while (from < f->n && f->happening[from].start_ns < steps->step[s].start_ns)
+        while (from < f->n && start_ns_of(&f->happening[from]) < steps->step[s].start_ns)
             from++;
         size_t to = from;
-        while (to < f->n && f->happening[to].start_ns < steps->step[s].end_ns)
+        while (to < f->n && start_ns_of(&f->happening[to]) < steps->step[s].end_ns)
             to++;
         fill_step(f, &steps->step[s], from, to);
         from = to;
@@ -380,11 +397,10 @@ bool trace_steps_find(struct arena *arena, const struct trace_collected *collect
         return false;
     list_happenings(&finder);
     cut(&finder, &found);
-    if (found.n == 0)
-        return fail_no_steps(file, collected, e);
     fill_steps(&finder, &found);
+    arena_free(&finder.scratch);
     *steps = found;
-    return true;
+    return found.n > 0 || fail_no_steps(file, collected, e);
 }
 
 struct trace_step *trace_step_at(const struct trace_steps *steps, int64_t at_ns)

@@ -24,8 +24,8 @@ class Trace:
     def operator(self, name, begin, length, thread=1, **arguments):
         self.event(name, "cpu_op", begin, length, thread, **arguments)
 
-    def mark(self, name, begin, length, thread=1):
-        self.event(name, "user_annotation", begin, length, thread)
+    def mark(self, name, begin, length, thread=1, **arguments):
+        self.event(name, "user_annotation", begin, length, thread, **arguments)
 
     def kernel(self, launched, begin, length, name="gemm", thread=1, **arguments):
         if not self.device:
@@ -34,13 +34,17 @@ class Trace:
         self.event("cudaLaunchKernel", "cuda_runtime", launched, 2, thread, correlation=self.correlation)
         self.event(name, "kernel", begin, length, 7, 0, correlation=self.correlation, device=0, stream=7, **arguments)
 
-    def all_reduce(self, called, begin, length, elements, thread=2, library="nccl", size=2, group="0", kernel=True):
+    def all_reduce(self, called, begin, length, elements, thread=2, library="nccl", size=2, group="0", kernel=True, runner=99,
+                   shapes=False):
+        """`group` None: as gloo in torch 2.6, which writes no more than shapes. `runner`: gloo's thread."""
         arguments = {"Collective name": "allreduce", "In msg nelems": elements, "dtype": "Float", "Group size": size,
                      "Process Group Name": group}
-        self.operator("c10d::allreduce_", called, 50, thread)
-        self.operator("record_param_comms", called + 5, 40, thread, **arguments)
+        self.operator("c10d::allreduce_", called, 50, thread, **({"Input Dims": [[[elements]]]} if shapes else {}))
+        if group is not None:
+            self.operator("record_param_comms", called + 5, 40, thread, **arguments)
         if library == "gloo":
-            self.mark("gloo:all_reduce", begin, length, 99)
+            ran = {"Input Dims": [[elements]], "Input type": ["float"]} if shapes else {}
+            self.mark("gloo:all_reduce", begin, length, runner, **ran)
             return
         self.mark("nccl:all_reduce", called + 8, 30, thread)
         if kernel:

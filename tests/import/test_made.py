@@ -204,6 +204,44 @@ class TwoLibraries(Made):
         self.assertTrue(any("not telling when all of their all-reduces ran: 3" in note for note in profile["notes"]))
 
 
+class TwoGroups(Made):
+    """A second process group's all-reduces wait for gloo while the gradients' run."""
+
+    STEPS = 6
+
+    def alone(self, **options):
+        return self.profile(Trace(backend="gloo", device=False).steps(library="gloo", **options).write(self.path("rank0.json")))
+
+    def beside(self, name, also_first, **options):
+        """Two in each step, one behind the other, called before the gradients'; in the first step one, unless `also_first`."""
+        trace = Trace(backend="gloo", device=False).steps(library="gloo", group=options.pop("gradients", "0"), **options)
+        for k in range(self.STEPS):
+            at = 1000000 + 10000 * k
+            trace.all_reduce(at + 2050, at + 2100, 3100, 5000, 1, "gloo", group=name, runner=97, **options)
+            if k > 0 or also_first:
+                trace.all_reduce(at + 2150, at + 5600, 900, 6000, 1, "gloo", group=name, runner=97, **options)
+        trace.mark("gloo:barrier", 500, 10, 96)
+        return self.profile(trace.write(self.path("rank0.json")))
+
+    def assert_told(self, profile, alone):
+        self.assertEqual(profile["buckets"], alone["buckets"])
+        self.assertEqual(sorted({round(other["span_s"] * 1e6) for other in profile["collectives"]}), [900, 3100])
+        self.assertFalse(any("another process group's" in note for note in profile["notes"]), profile["notes"])
+
+    def test_a_thread_that_once_ran_alone_tells_its_group(self):
+        self.assert_told(self.beside("1", also_first=False), self.alone())
+
+    def test_numbers_of_elements_tell_the_call(self):
+        self.assert_told(self.beside("1", also_first=True, shapes=True), self.alone(shapes=True))
+        alone = self.alone(group=None, shapes=True)
+        self.assert_told(self.beside(None, also_first=True, gradients=None, shapes=True), alone)
+
+    def test_what_nothing_tells_is_said(self):
+        for name, gradients in (("1", "0"), (None, None)):
+            profile = self.beside(name, also_first=True, gradients=gradients)
+            self.assertTrue(any("another process group's" in note for note in profile["notes"]), profile["notes"])
+
+
 class CutOff(Made):
     """Traces without their end, with --partial."""
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "fixture.h"
 #include "network/nccl_tests.h"
 #include "samples.h"
@@ -44,6 +45,7 @@ static double time_of(const struct fixture *f, double bytes)
 }
 
 #define HEAD "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+#define RANKS2 "# Rank 0 Pid 1 on n1 device 0 [0x00] X\n# Rank 1 Pid 1 on n2 device 0 [0x00] X\n"
 #define RANKS4                                                                                     \
     "# Rank 0 Pid 1 on n1 device 0 [0x00] X\n# Rank 1 Pid 1 on n1 device 1 [0x00] X\n"             \
     "# Rank 2 Pid 1 on n2 device 0 [0x00] X\n# Rank 3 Pid 1 on n2 device 1 [0x00] X\n"
@@ -56,7 +58,6 @@ static void reads_tables_of_all_reduce_perf(void **state)
         double busbw_GBps;
     } known[] = {
         {"aws_allreduce_0.txt", NULL, 16, 29, 78.33},
-        {"pkb_nccl_2node_K80_ethernet.txt", "pkb-2b6a393d-2", 2, 11, 0.61},
         {"superbench_nccl_allreduce.log", "localhost", 8, 32, 235.03},
     };
     struct fixture *f = *state;
@@ -160,8 +161,21 @@ static void refuses_other_collectives_by_name(void **state)
         {"# Rank 1 Pid 1 on n1 device 1 [0x00] X\n" HEAD
          "8000 2000 float sum -1 10 0.8 1.2 0 10 0.8 1.2 0\n",
          "lists rank 1 but not all ranks before it"},
-        {HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+        {HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 N/A\n",
          "nothing tells that it is of all_reduce: busbw equals algbw"},
+        {RANKS2 HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 N/A\n",
+         "as in tables of sendrecv"},
+        {RANKS2 HEAD "8000000 2000000 float sum -1 200 40 40 N/A 200 40 40 N/A\n",
+         "as in tables of sendrecv"},
+        {RANKS2 "# size count type time algbw busbw error time algbw busbw error\n"
+                "8000000 2000000 float 200 40 40 0e+00 200 40 40 0e+00\n",
+         "as in tables of sendrecv"},
+        {RANKS2 HEAD "8000000 2000000 float none -1 200 40 20 0 200 40 20 0\n",
+         "a table of all_gather, alltoall"},
+        {RANKS2 HEAD "8000000 2000000 float none 0 200 40 40 0 200 40 40 0\n",
+         "a table of broadcast"},
+        {RANKS2 HEAD "8000000 2000000 float sum 0 200 40 40 0 200 40 40 0\n", "a table of reduce:"},
+        {RANKS2 HEAD "8000000 2000000 float sum -1 200 40 20 0 200 40 20 0\n", "reduce_scatter"},
         {RANKS4 HEAD "8 2 float sum -1 900 0.00 0.00 0 900 0.00 0.00 0\n",
          "nothing tells that it is of all_reduce: algbw is rounded to 0"},
         {"# Collective test starting: sendrecv_perf\n" HEAD
@@ -191,7 +205,7 @@ static void refuses_other_collectives_by_name(void **state)
 static void the_programs_name_tells_what_the_numbers_do_not(void **state)
 {
     static const char *const table[] = {
-        HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+        HEAD "8000000 2000000 float sum -1 200 40 40 N/A 200 40 40 N/A\n",
         RANKS4 HEAD "8 2 float sum -1 900 0.00 0.00 0 900 0.00 0.00 0\n",
     };
     struct fixture *f = *state;
@@ -201,6 +215,40 @@ static void the_programs_name_tells_what_the_numbers_do_not(void **state)
             fail_msg("%s", f->e.text);
         assert_int_equal(f->table.n_ranks, i == 0 ? 2 : 4);
     }
+}
+
+static void results_checked_in_place_tell_two_ranks_from_sendrecv(void **state)
+{
+    static const char *const table[] = {
+        HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+        RANKS2 HEAD "8000000 2000000 float sum -1 200 40 40 0 200 40 40 0\n",
+        RANKS2 "# size count type redop time algbw busbw error time algbw busbw error\n"
+               "8000000 2000000 float sum 200 40 40 1e-06 200 40 40 1e-06\n",
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (!read_table(f, table[i]))
+            fail_msg("%s", f->e.text);
+        assert_int_equal(f->table.n_ranks, 2);
+    }
+}
+
+static void a_sample_of_two_ranks_needs_the_programs_name(void **state)
+{
+    struct fixture *f = *state;
+    char *text = NULL;
+    const char *path = path_join(&f->arena, samples_folder(&f->arena, "nccltests"),
+                                 "pkb_nccl_2node_K80_ethernet.txt");
+    assert_false(nccl_tests_read_file(&f->arena, path, &f->table, &f->e));
+    assert_says(f, "as in tables of sendrecv");
+    assert_says(f, "# all_reduce_perf");
+    assert_true(file_read(&f->arena, path, 1 << 20, &text, NULL, &f->e));
+    if (!read_table(f, arena_format(&f->arena, "# all_reduce_perf\n%s", text)))
+        fail_msg("%s", f->e.text);
+    assert_int_equal(f->table.n_ranks, 2);
+    assert_int_equal(f->table.curve.n, 11);
+    assert_true(fabs(f->table.bandwidth_Bps * 1e-9 - 0.61) < 0.006);
+    assert_string_equal(f->table.host[0], "pkb-2b6a393d-2");
 }
 
 static void samples_that_are_no_such_tables_say_why(void **state)
@@ -240,6 +288,8 @@ int main(void)
         TABLE_TEST(prefixes_of_launchers_are_passed_over),
         TABLE_TEST(refuses_other_collectives_by_name),
         TABLE_TEST(the_programs_name_tells_what_the_numbers_do_not),
+        TABLE_TEST(results_checked_in_place_tell_two_ranks_from_sendrecv),
+        TABLE_TEST(a_sample_of_two_ranks_needs_the_programs_name),
         TABLE_TEST(samples_that_are_no_such_tables_say_why),
         TABLE_TEST(survives_a_table_cut_off_or_broken_anywhere),
     };

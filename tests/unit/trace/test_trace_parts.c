@@ -181,7 +181,32 @@ static void keeps_outermost_operators_whatever_their_order(void **state)
     }
     assert_ptr_equal(trace_outer_find(&outer, 1, 2300), &outer.span[N_ROOTS / 2 + 2]);
     assert_null(trace_outer_find(&outer, 1, 2600));
-    free(outer.span);
+    trace_outer_free(&outer);
+}
+
+/* Rounded times: [10, 20] holds [12, 14]; [19, 30] begins a little before its end, and is left out
+ * with [21, 22]; [30, 40] holds [30, 30]. */
+static void of_overlapping_operators_the_first_counts_whatever_their_order(void **state)
+{
+    enum { N = 6, N_ORDERS = 720 };
+    static const struct trace_span given[N] = {{10, 20, 0, 1}, {12, 14, 0, 2}, {19, 30, 0, 3},
+                                               {21, 22, 0, 4}, {30, 30, 0, 5}, {30, 40, 0, 6}};
+    (void)state;
+    for (int order = 0; order < N_ORDERS; order++) {
+        struct trace_span span[N];
+        struct trace_outer outer = {0};
+        memcpy(span, given, sizeof span);
+        for (int i = N, left = order; i > 0; left /= i, i--) {
+            struct trace_span taken = span[left % i];
+            span[left % i] = span[i - 1];
+            trace_outer_add(&outer, taken);
+        }
+        trace_outer_finish(&outer);
+        assert_int_equal(outer.n, 2);
+        assert_int_equal(outer.span[0].name, 1);
+        assert_int_equal(outer.span[1].name, 6);
+        trace_outer_free(&outer);
+    }
 }
 
 static void numbers_words_once(void **state)
@@ -276,6 +301,7 @@ int main(void)
         cmocka_unit_test(knows_how_long_an_element_is),
         cmocka_unit_test(finds_the_rank_in_a_files_name),
         cmocka_unit_test(keeps_outermost_operators_whatever_their_order),
+        cmocka_unit_test(of_overlapping_operators_the_first_counts_whatever_their_order),
         cmocka_unit_test(numbers_words_once),
         cmocka_unit_test(leaves_out_first_steps_that_are_not_steady),
         cmocka_unit_test(leaves_out_outliers),
