@@ -250,6 +250,8 @@ struct ft_timeline_type {
     double idle_Bps;       /* >= busy_Bps: at the most while it does not; both may be INFINITY */
     double idle_round_s;   /* >= 0: what each message takes it beside bytes and latency */
     double busy_round_s;   /* >= idle_round_s: while it computes */
+    double message_lost_s; /* >= 0: computing that each message of a ring costs it */
+    double byte_lost_s;    /* >= 0: and each byte of them */
 };
 
 struct ft_timeline {
@@ -280,7 +282,8 @@ struct ft_timeline_step {
  *   message  [FT_MESSAGE_SIZE], out on failure; may be NULL
  *
  * Returns false, leaving the output untouched, when a value is out of range or memory is short.
- * O(steps * buckets * n log n); uses up to 152 bytes a device while it runs.
+ * O(steps * buckets * n log n); uses up to 160 bytes a device while it runs, 176 where messages cost
+ * computing.
  */
 FT_API bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                              char *message);

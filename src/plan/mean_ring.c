@@ -44,7 +44,7 @@ static double n_rounds(const struct mean_ring *ring)
 static double chunk_s(const struct mean_ring *ring, int type, struct ft_link link, size_t bucket)
 {
     double bytes = ring->buckets.bytes[bucket] / (double)ring->n_devices;
-    return message_from_s(&link, bytes, sender_of(&ring->type[type], false));
+    return message_stay_s(&link, bytes, sender_of(&ring->type[type], false));
 }
 
 double mean_ring_chunks_s(const struct mean_ring *ring, int type, struct ft_link link)

@@ -60,9 +60,9 @@ static void cost_phase(const struct ft_collective *c, const struct phase *phase,
         struct sender from = sender ? sender[c->pair[k].from] : free;
         double fed_s = payload_bytes / from.most_Bps;
         double ports_s = later_of(work->port_s[t->out], work->port_s[t->in]);
-        work->wire_s[k] = later_of(ports_s, t->sent_share * fed_s);
-        work->own_wire_s[k] = later_of(work->own_wire_s[k], t->share * fed_s);
-        work->latency_s[k] = message_latency_s(&link[k]) + from.round_s;
+        work->wire_s[k] = later_of(ports_s, from.round_s + t->sent_share * fed_s);
+        work->own_wire_s[k] = later_of(work->own_wire_s[k], from.round_s + t->share * fed_s);
+        work->latency_s[k] = message_latency_s(&link[k]);
     }
 }
 

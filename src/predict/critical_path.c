@@ -32,12 +32,14 @@ static const struct step_bucket *bucket_at(const struct trace *t, size_t positio
     return step_record_buckets(t->record, t->step, position) + bucket;
 }
 
-/* A round on the link from a position, when nobody computes. */
-static double round_s(const struct trace *t, size_t position, size_t bucket)
+/* A round spent at a position, or on the link from it, when nobody computes. */
+static double round_s(const struct trace *t, size_t position, size_t bucket, bool passing)
 {
     double chunk_bytes = t->in->bucket_bytes[bucket] / (double)t->in->n_devices;
-    return message_from_s(&t->in->link[position], chunk_bytes,
-                          sender_of(&t->in->type[t->in->type_of[position]], false));
+    const struct ft_link *link = &t->in->link[position];
+    struct sender sender = sender_of(&t->in->type[t->in->type_of[position]], false);
+    return passing ? message_from_s(link, chunk_bytes, sender)
+                   : message_stay_s(link, chunk_bytes, sender);
 }
 
 /* Whose start a position's end of a bucket goes back to, and the slowest link on the way. */
@@ -52,13 +54,13 @@ struct origin {
 static struct origin origin_of(const struct trace *t, size_t bucket)
 {
     size_t n = t->in->n_devices, rounds = 2 * (n - 1), slowest = t->position;
-    double slowest_s = round_s(t, slowest, bucket), passed_s = 0, latest_s = -INFINITY;
+    double slowest_s = round_s(t, slowest, bucket, false), passed_s = 0, latest_s = -INFINITY;
     struct origin origin = {t->position, t->position};
     for (size_t distance = 0; distance <= rounds; distance++) {
         size_t from = (t->position + 2 * n - distance) % n;
-        double cost_s = round_s(t, from, bucket);
+        double cost_s = round_s(t, from, bucket, false);
         if (distance > 0)
-            passed_s += cost_s;
+            passed_s += round_s(t, from, bucket, true);
         if (cost_s > slowest_s) {
             slowest = from;
             slowest_s = cost_s;

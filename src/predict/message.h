@@ -37,12 +37,20 @@ __attribute__((unused)) static inline struct sender sender_of(const struct ft_ti
                 : (struct sender){type->idle_Bps, type->idle_round_s};
 }
 
-/* What it takes from there. */
+/* What it takes from there: the wire is busy with a part while the device is with the next. */
 __attribute__((unused)) static inline double message_from_s(const struct ft_link *link,
                                                             double bytes, struct sender from)
 {
-    double wire_s = message_wire_s(link, bytes), fed_s = bytes / from.most_Bps;
-    return message_latency_s(link) + from.round_s + (fed_s > wire_s ? fed_s : wire_s);
+    double wire_s = message_wire_s(link, bytes), fed_s = from.round_s + bytes / from.most_Bps;
+    return message_latency_s(link) + (fed_s > wire_s ? fed_s : wire_s);
+}
+
+/* Until the device can send the next: what a round costs it is waiting, not work. */
+__attribute__((unused)) static inline double message_stay_s(const struct ft_link *link,
+                                                            double bytes, struct sender from)
+{
+    from.round_s = 0;
+    return message_from_s(link, bytes, from);
 }
 
 /* Refuses a curve whose sizes do not rise or whose times fall, saying so in `message`. */

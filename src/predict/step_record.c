@@ -29,11 +29,11 @@ static void set_loads(struct timeline_walk *w)
 
 /* All that follows from when it began and its last bucket was done. */
 static struct step_device device_of(const struct ft_timeline_type *now, double begin_s,
-                                    double done_s)
+                                    double late_s, double done_s)
 {
     struct step_device d = {.begin_s = begin_s};
     d.forward_end_s = begin_s + now->forward_s;
-    d.backward_end_s = d.forward_end_s + now->backward_s;
+    d.backward_end_s = d.forward_end_s + now->backward_s + late_s;
     d.optimizer_s = fmax(d.backward_end_s, done_s);
     d.optimizer_end_s = d.optimizer_s + now->optimizer_s;
     d.rest_end_s = d.optimizer_end_s + now->rest_s;
@@ -43,14 +43,13 @@ static struct step_device device_of(const struct ft_timeline_type *now, double b
 }
 
 /* The walk counts each step from the first device's begin; `from_s` is when that was. */
-static void keep_buckets(const struct timeline_walk *w, double from_s, struct step_bucket *bucket,
-                         const struct step_device *device)
+static void keep_buckets(const struct timeline_walk *w, double from_s, struct step_bucket *bucket)
 {
     size_t n_buckets = w->in->n_buckets;
     for (size_t i = 0; i < w->in->n_devices; i++) {
         for (size_t b = 0; b < n_buckets; b++) {
             struct step_bucket *k = &bucket[i * n_buckets + b];
-            k->ready_s = device[i].forward_end_s + w->now[i]->ready_s[b];
+            k->ready_s += from_s;
             k->enter_s += from_s;
             k->start_s += from_s;
             k->done_s += from_s;
@@ -82,11 +81,11 @@ static bool keep_step(struct timeline_walk *w, struct step_record *r, size_t ste
         return false;
     for (size_t i = 0; i < n; i++) {
         double done_s = r->n_buckets > 0 ? from_s + w->end_s[i] : 0;
-        device[i] = device_of(w->now[i], device[i].begin_s, done_s);
+        device[i] = device_of(w->now[i], device[i].begin_s, w->late_s[i], done_s);
         device[i].end_s = *elapsed_s + w->begin_s[i];
     }
     if (r->n_buckets > 0)
-        keep_buckets(w, from_s, w->bucket, device);
+        keep_buckets(w, from_s, w->bucket);
     set_all_there(w->bucket, n, r->n_buckets);
     return true;
 }

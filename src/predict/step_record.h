@@ -13,7 +13,7 @@
 
 /* A bucket on one device. */
 struct step_bucket {
-    double ready_s; /* its gradients are ready */
+    double ready_s; /* its gradients are ready, or would be but for the bucket before */
     double enter_s; /* the device is done with the bucket before, too */
     double start_s; /* it can send: the next device has entered as well */
     double all_s;   /* the last of all devices can; until then the ring waits for it */

@@ -199,10 +199,11 @@ static bool check(const struct ft_timeline *timeline, const struct ft_timeline_s
     return true;
 }
 
-static double unless_at(double limit_Bps, double ceiling_Bps)
+/* Near the link's rate: what a round costs may have been taken for it, unless that was measured. */
+static double unless_at(const struct fit *f, double ceiling_Bps)
 {
-    const double near = 0.85;
-    return ceiling_Bps < near * limit_Bps ? ceiling_Bps : INFINITY;
+    double near = f->type.busy_round_s > 0 ? 1 : 0.85;
+    return ceiling_Bps < near * f->limit_Bps ? ceiling_Bps : INFINITY;
 }
 
 bool ft_timeline_fit(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,
@@ -227,7 +228,6 @@ bool ft_timeline_fit(const struct ft_timeline *timeline, const struct ft_timelin
     free(f.done_s);
     if (!ok)
         return refuse(message, "there is no memory for %zu devices", timeline->n_devices);
-    *ceilings = (struct ft_ceilings){unless_at(f.limit_Bps, best.busy_Bps),
-                                     unless_at(f.limit_Bps, best.idle_Bps)};
+    *ceilings = (struct ft_ceilings){unless_at(&f, best.busy_Bps), unless_at(&f, best.idle_Bps)};
     return true;
 }

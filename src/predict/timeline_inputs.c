@@ -33,6 +33,11 @@ static bool check_ceilings(const struct ft_timeline_type *type, size_t t, char *
     if (!is_amount(type->idle_round_s))
         return refuse(message, "idle_round_s of type %zu must be finite and not negative (got %g)",
                       t, type->idle_round_s);
+    if (!is_amount(type->message_lost_s) || !is_amount(type->byte_lost_s))
+        return refuse(message,
+                      "message_lost_s and byte_lost_s of type %zu must be finite and not negative "
+                      "(got %g and %g)",
+                      t, type->message_lost_s, type->byte_lost_s);
     if (!is_amount(type->busy_round_s) || type->busy_round_s < type->idle_round_s)
         return refuse(message,
                       "busy_round_s of type %zu must be finite and not below idle_round_s, %g "

@@ -33,16 +33,31 @@ static const struct ft_timeline_type *type_at(const struct timeline_walk *w, siz
     return &w->in->type[w->in->type_of[i]];
 }
 
-/* Seconds of one chunk of a bucket over the link from position i. */
-static double chunk_cost_s(const struct timeline_walk *w, size_t i, double bucket_bytes, bool busy)
+/* What rounds cost: the slowest device's staying, or all devices' passing on, added up. */
+struct round_costs {
+    double slowest_s, sum_s;
+};
+
+/* A chunk of a bucket from position i, into `stay_s` and `pass_s` of struct ring_paths. */
+static void cost_chunk(const struct timeline_walk *w, size_t i, double bucket_bytes, bool busy,
+                       double *stay_s, double *pass_s)
 {
-    return message_from_s(&w->in->link[i], bucket_bytes / (double)w->in->n_devices,
-                          sender_of(type_at(w, i), busy));
+    const struct ft_link *link = &w->in->link[i];
+    double chunk_bytes = bucket_bytes / (double)w->in->n_devices;
+    struct sender sender = sender_of(type_at(w, i), busy);
+    *stay_s = message_stay_s(link, chunk_bytes, sender);
+    *pass_s = sender.round_s > 0 ? message_from_s(link, chunk_bytes, sender) : *stay_s;
+}
+
+/* A round of a ring takes as long as its slowest device, or what chunks need to go around. */
+static double round_s(const struct timeline_walk *w, struct round_costs costs)
+{
+    return later_of(costs.slowest_s, costs.sum_s / (double)w->in->n_devices);
 }
 
 static double computing_until_s(const struct timeline_walk *w, size_t i)
 {
-    return w->begin_s[i] + w->now[i]->forward_s + w->now[i]->backward_s;
+    return w->begin_s[i] + w->now[i]->forward_s + w->now[i]->backward_s + w->late_s[i];
 }
 
 static int latest_first(const void *a, const void *b)
@@ -76,24 +91,39 @@ static void add_pace(struct timeline_walk *w, double from_s, double speed)
     w->pace[w->n_paces++] = (struct timeline_pace){from_s, clock_s, speed};
 }
 
-/*
- * The ring's clock runs with the time once nobody computes; before that slower, by as much as the
- * slowest of those that still compute takes longer a round than the slowest when nobody does.
- */
-static void find_paces(struct timeline_walk *w, double bucket_bytes, double idle_s)
+/* While the device at a position computes, too. */
+static void add_computing(const struct timeline_walk *w, size_t i, double bucket_bytes,
+                          struct round_costs *costs)
 {
-    double slowest_s = idle_s;
+    double stay_s = 0, pass_s = 0;
+    if (w->in->collective) {
+        costs->slowest_s = later_of(costs->slowest_s, w->busy_s[i]);
+        return;
+    }
+    cost_chunk(w, i, bucket_bytes, true, &stay_s, &pass_s);
+    costs->slowest_s = later_of(costs->slowest_s, stay_s);
+    costs->sum_s += pass_s - w->pass_s[i];
+}
+
+/*
+ * The ring's clock runs with the time once nobody computes; before that slower, by as much as a
+ * round takes longer with those that still compute.
+ */
+static void find_paces(struct timeline_walk *w, double bucket_bytes, struct round_costs idle)
+{
+    struct round_costs costs = idle;
+    double idle_s = round_s(w, idle), now_s = idle_s;
     w->n_paces = 0;
     for (size_t s = 0; s < w->n_slowed; s++) {
         const struct timeline_computing *c = &w->slowed[s];
-        double cost_s = w->in->collective ? w->busy_s[c->position]
-                                          : chunk_cost_s(w, c->position, bucket_bytes, true);
-        if (cost_s > slowest_s) {
-            add_pace(w, c->until_s, idle_s / slowest_s);
-            slowest_s = cost_s;
+        add_computing(w, c->position, bucket_bytes, &costs);
+        double slower_s = round_s(w, costs);
+        if (slower_s > now_s) {
+            add_pace(w, c->until_s, idle_s / now_s);
+            now_s = slower_s;
         }
     }
-    add_pace(w, 0, slowest_s > 0 ? idle_s / slowest_s : 1);
+    add_pace(w, 0, now_s > 0 ? idle_s / now_s : 1);
 }
 
 /* The first pace, latest first, that has begun at `value`. */
@@ -124,13 +154,25 @@ static double time_at(const struct timeline_walk *w, double clock_s)
     return p->from_s + (clock_s - p->clock_s) / p->speed;
 }
 
+/* One of the times of a bucket, on each device: the one at `member` in struct step_bucket. */
+static void keep(const struct timeline_walk *w, size_t bucket, size_t member, const double *time_s)
+{
+    for (size_t i = 0; w->bucket && i < w->in->n_devices; i++) {
+        struct step_bucket *kept = &w->bucket[i * w->in->n_buckets + bucket];
+        *(double *)(void *)((char *)kept + member) = time_s[i];
+    }
+}
+
 /* A device enters when its gradients are ready and it has left the bucket before. */
 static void enter(struct timeline_walk *w, size_t bucket)
 {
-    for (size_t i = 0; i < w->in->n_devices; i++) {
-        double ready_s = w->begin_s[i] + w->now[i]->forward_s + w->now[i]->ready_s[bucket];
-        w->enter_s[i] = bucket == 0 ? ready_s : later_of(ready_s, w->end_s[i]);
-    }
+    for (size_t i = 0; i < w->in->n_devices; i++)
+        w->enter_s[i] =
+            w->begin_s[i] + w->now[i]->forward_s + w->now[i]->ready_s[bucket] + w->late_s[i];
+    keep(w, bucket, offsetof(struct step_bucket, ready_s), w->enter_s);
+    for (size_t i = 0; bucket > 0 && i < w->in->n_devices; i++)
+        w->enter_s[i] = later_of(w->enter_s[i], w->end_s[i]);
+    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
 }
 
 /* Nothing is sent before the next device has entered, too: it must have room for what comes. */
@@ -153,36 +195,30 @@ static void cost_messages(struct timeline_walk *w, double bucket_bytes, bool bus
     collective_sending(collective, bucket_bytes, &w->work, sending_s);
 }
 
-/* What a bucket's chunks cost when nobody computes; the slowest of them. */
-static double cost_links(struct timeline_walk *w, size_t bucket)
+/* What a bucket's chunks, or messages, cost when nobody computes. */
+static struct round_costs cost_links(struct timeline_walk *w, size_t bucket)
 {
-    double slowest_s = 0, bucket_bytes = w->in->bucket_bytes[bucket];
+    struct round_costs idle = {0};
+    double bucket_bytes = w->in->bucket_bytes[bucket];
     if (w->in->collective) {
         if (w->n_slowed > 0)
             cost_messages(w, bucket_bytes, true, w->busy_s);
         cost_messages(w, bucket_bytes, false, w->cost_s);
     }
     for (size_t i = 0; i < w->in->n_devices; i++) {
-        if (!w->in->collective)
-            w->cost_s[i] = chunk_cost_s(w, i, bucket_bytes, false);
-        slowest_s = later_of(slowest_s, w->cost_s[i]);
+        if (!w->in->collective) {
+            cost_chunk(w, i, bucket_bytes, false, &w->cost_s[i], &w->pass_s[i]);
+            idle.sum_s += w->pass_s[i];
+        }
+        idle.slowest_s = later_of(idle.slowest_s, w->cost_s[i]);
     }
-    return slowest_s;
-}
-
-/* One of the times of a bucket, on each device: the one at `member` in struct step_bucket. */
-static void keep(const struct timeline_walk *w, size_t bucket, size_t member, const double *time_s)
-{
-    for (size_t i = 0; w->bucket && i < w->in->n_devices; i++) {
-        struct step_bucket *kept = &w->bucket[i * w->in->n_buckets + bucket];
-        *(double *)(void *)((char *)kept + member) = time_s[i];
-    }
+    return idle;
 }
 
 static bool run_ring(struct timeline_walk *w)
 {
     struct ring_paths ring = {.stay_s = w->cost_s,
-                              .pass_s = w->cost_s,
+                              .pass_s = w->pass_s,
                               .start_s = w->enter_s,
                               .n_devices = w->in->n_devices,
                               .n_rounds = 2 * ((double)w->in->n_devices - 1)};
@@ -195,18 +231,15 @@ static bool run_collective(struct timeline_walk *w, double bucket_bytes)
     return collective_run(w->in->collective, bucket_bytes, &w->work, w->end_s);
 }
 
-static bool all_reduce(struct timeline_walk *w, size_t bucket)
+/* From when its devices can send, to when each is done. */
+static bool run_bucket(struct timeline_walk *w, size_t bucket, struct round_costs idle,
+                       const double *start_s)
 {
     size_t n = w->in->n_devices;
     double bucket_bytes = w->in->bucket_bytes[bucket];
-    find_paces(w, bucket_bytes, cost_links(w, bucket));
-    enter(w, bucket);
-    keep(w, bucket, offsetof(struct step_bucket, enter_s), w->enter_s);
-    if (!w->in->collective)
-        wait_for_receivers(w);
-    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
+    find_paces(w, bucket_bytes, idle);
     for (size_t i = 0; i < n; i++)
-        w->enter_s[i] = clock_at(w, w->enter_s[i]);
+        w->enter_s[i] = clock_at(w, start_s[i]);
     keep(w, bucket, offsetof(struct step_bucket, clock_s), w->enter_s);
     if (!(w->in->collective ? run_collective(w, bucket_bytes) : run_ring(w)))
         return false;
@@ -214,6 +247,57 @@ static bool all_reduce(struct timeline_walk *w, size_t bucket)
         w->end_s[i] = time_at(w, w->end_s[i]);
     keep(w, bucket, offsetof(struct step_bucket, done_s), w->end_s);
     return true;
+}
+
+/* By how much computing that has `left_s` to go ends later for what `span_s` of messages cost it.
+ */
+static double lengthening_s(double lost_s, double span_s, double left_s)
+{
+    const double most = 0.9; /* of its time: it goes on */
+    if (!(left_s > 0) || !(span_s > 0))
+        return 0;
+    double share = lost_s < most * span_s ? lost_s / span_s : most;
+    return left_s >= (1 - share) * span_s ? share * span_s : left_s * share / (1 - share);
+}
+
+static void lengthen_computing(struct timeline_walk *w, size_t bucket)
+{
+    double n_messages = 2 * ((double)w->in->n_devices - 1);
+    double chunk_bytes = w->in->bucket_bytes[bucket] / (double)w->in->n_devices;
+    for (size_t i = 0; i < w->in->n_devices; i++) {
+        const struct ft_timeline_type *type = type_at(w, i);
+        double lost_s = n_messages * (type->message_lost_s + chunk_bytes * type->byte_lost_s);
+        w->late_s[i] = w->late_before_s[i];
+        w->late_s[i] += lengthening_s(lost_s, w->end_s[i] - w->start_s[i],
+                                      computing_until_s(w, i) - w->start_s[i]);
+    }
+    find_slowed(w);
+}
+
+/* A bucket's messages make devices compute for longer, and that makes its messages slower: once. */
+static bool run_beside_computing(struct timeline_walk *w, size_t bucket, struct round_costs idle)
+{
+    size_t size = w->in->n_devices * sizeof *w->start_s;
+    memcpy(w->start_s, w->enter_s, size);
+    memcpy(w->late_before_s, w->late_s, size);
+    if (!run_bucket(w, bucket, idle, w->start_s))
+        return false;
+    lengthen_computing(w, bucket);
+    if (!run_bucket(w, bucket, idle, w->start_s))
+        return false;
+    lengthen_computing(w, bucket);
+    return true;
+}
+
+static bool all_reduce(struct timeline_walk *w, size_t bucket)
+{
+    struct round_costs idle = cost_links(w, bucket);
+    enter(w, bucket);
+    if (!w->in->collective)
+        wait_for_receivers(w);
+    keep(w, bucket, offsetof(struct step_bucket, start_s), w->enter_s);
+    return w->start_s ? run_beside_computing(w, bucket, idle)
+                      : run_bucket(w, bucket, idle, w->enter_s);
 }
 
 /* When each device is done, as the worker counts it. */
@@ -276,6 +360,7 @@ void timeline_walk_take(struct timeline_walk *w, const struct ft_timeline_sample
 bool timeline_walk_step(struct timeline_walk *w, double *elapsed_s)
 {
     size_t n_buckets = w->in->n_devices > 1 ? w->in->n_buckets : 0;
+    memset(w->late_s, 0, w->in->n_devices * sizeof *w->late_s);
     if (n_buckets > 0)
         find_slowed(w);
     for (size_t b = 0; b < n_buckets; b++) {
@@ -293,8 +378,13 @@ void timeline_walk_free(struct timeline_walk *w)
     free(w->now);
     free(w->begin_s);
     free(w->end_s);
+    free(w->late_s);
+    free(w->start_s);
+    free(w->late_before_s);
     free(w->loaded_s);
     free(w->enter_s);
+    if (w->pass_s != w->cost_s)
+        free(w->pass_s);
     free(w->cost_s);
     free(w->slowed);
     free(w->pace);
@@ -311,6 +401,29 @@ static bool make_collective(struct timeline_walk *w)
     return collective_work_make(w->in->collective, &w->work) && w->busy_s && w->sender;
 }
 
+static bool messages_cost_computing(const struct ft_timeline *in)
+{
+    bool any = false;
+    for (size_t t = 0; t < in->n_types; t++)
+        any = any || in->type[t].message_lost_s > 0 || in->type[t].byte_lost_s > 0;
+    return any && !in->collective;
+}
+
+static bool rounds_cost_something(const struct ft_timeline *in)
+{
+    bool any = false;
+    for (size_t t = 0; t < in->n_types; t++)
+        any = any || in->type[t].busy_round_s > 0;
+    return any && !in->collective;
+}
+
+static bool make_lengthening(struct timeline_walk *w)
+{
+    w->start_s = calloc(w->in->n_devices, sizeof *w->start_s);
+    w->late_before_s = calloc(w->in->n_devices, sizeof *w->late_before_s);
+    return w->start_s && w->late_before_s;
+}
+
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in)
 {
     size_t n = in->n_devices;
@@ -318,6 +431,7 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
                               .now = calloc(n, sizeof *w.now),
                               .begin_s = calloc(n, sizeof *w.begin_s),
                               .end_s = calloc(n, sizeof *w.end_s),
+                              .late_s = calloc(n, sizeof *w.late_s),
                               .loaded_s = calloc(n, sizeof *w.loaded_s),
                               .enter_s = calloc(n, sizeof *w.enter_s),
                               .cost_s = calloc(n, sizeof *w.cost_s),
@@ -326,8 +440,11 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
     *walk = w;
     if (in->collective && !make_collective(walk))
         return false;
+    walk->pass_s = rounds_cost_something(in) ? calloc(n, sizeof *w.pass_s) : w.cost_s;
+    if (messages_cost_computing(in) && !make_lengthening(walk))
+        return false;
     for (size_t i = 0; w.now && i < n; i++)
         w.now[i] = type_at(&w, i);
-    return w.now && w.begin_s && w.end_s && w.loaded_s && w.enter_s && w.cost_s && w.slowed &&
-           w.pace;
+    return w.now && w.begin_s && w.end_s && w.late_s && w.loaded_s && w.enter_s && w.cost_s &&
+           walk->pass_s && w.slowed && w.pace;
 }

@@ -20,10 +20,16 @@ struct timeline_walk {
     /* [n_devices], the times of this step; ceilings are those of the device's type. */
     const struct ft_timeline_type **now;
     double *load_s; /* [n_devices], from this step's load to the next, beside the step; or NULL */
-    double n_prefetched;      /* mini-batches that a loader beside the steps makes ahead */
-    double *begin_s, *end_s;  /* [n_devices], of this step: forward begins, the ring lets go */
-    double *loaded_s;         /* [n_devices], when the loader is done with this step's mini-batch */
-    double *enter_s, *cost_s; /* [n_devices], of a bucket; enter_s by the ring's clock */
+    double n_prefetched;     /* mini-batches that a loader beside the steps makes ahead */
+    double *begin_s, *end_s; /* [n_devices], of this step: forward begins, the ring lets go */
+    double *late_s;          /* [n_devices], how much messages have lengthened computing */
+    double *loaded_s;        /* [n_devices], when the loader is done with this step's mini-batch */
+    double *enter_s;         /* [n_devices], of a bucket, by the ring's clock */
+    /* [n_devices], of a bucket's chunk when nobody computes: until a device can send the next, and
+       until the next device can send this one; one and the same where rounds cost nothing: */
+    double *cost_s, *pass_s;
+    /* Where messages cost computing; else NULL: */
+    double *start_s, *late_before_s; /* [n_devices], of a bucket */
     /* With a collective; cost_s is how long a device sends, busy_s how long while it computes: */
     struct collective_work work;
     double *busy_s;        /* [n_devices] */

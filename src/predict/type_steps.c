@@ -59,6 +59,9 @@ struct source {
     bool mean;
     size_t k; /* of the samples, device by device */
     double fetch_s;
+    double message_lost_s, byte_lost_s; /* as of ft_timeline_type */
+    const double *lost_s; /* [n_buckets + 1], what messages cost computing until each bucket is
+                             ready, and until backward ends; or NULL */
 };
 
 static double value_of(const struct source *s, const struct samples *samples)
@@ -91,6 +94,19 @@ static double backward_of(const struct source *s)
     return fmax(0, stage_of(s, STAGE_BACKWARD) - stage_of(s, STAGE_BACKWARD_UNSYNCED));
 }
 
+/* Computing alone: the whole ring's messages cost it something else. */
+static void take_out_losses(const struct source *s, struct ft_timeline_type *step, double *ready_s)
+{
+    size_t n = s->buckets->n;
+    if (!s->lost_s)
+        return;
+    step->backward_s = fmax(0, step->backward_s - s->lost_s[n]);
+    for (size_t b = 0; b < n; b++)
+        ready_s[b] = fmin(step->backward_s, fmax(0, ready_s[b] - s->lost_s[b]));
+    step->message_lost_s = s->message_lost_s;
+    step->byte_lost_s = s->byte_lost_s;
+}
+
 static struct ft_timeline_type step_of(struct arena *arena, const struct source *s)
 {
     const struct profile *p = s->p;
@@ -109,6 +125,7 @@ static struct ft_timeline_type step_of(struct arena *arena, const struct source 
         .idle_Bps = INFINITY};
     for (size_t b = 0; b < s->buckets->n; b++)
         ready_s[b] = ready_of(s, b, step.backward_s);
+    take_out_losses(s, &step, ready_s);
     return step;
 }
 
@@ -174,6 +191,38 @@ static const double *done_times(struct arena *arena, const struct profile *p)
     return has_ready_times(p) ? done_s : NULL;
 }
 
+/* A round of large messages costs more computing than one of small ones: by so much a byte. */
+static void find_losses(const struct profile_rounds *rounds, struct source *s)
+{
+    double more_bytes = rounds->large_message_bytes - rounds->message_bytes;
+    s->message_lost_s = rounds->lost_s;
+    if (more_bytes > 0)
+        s->byte_lost_s = fmax(0, rounds->large_lost_s - rounds->lost_s) / more_bytes;
+}
+
+/* What was lost in the sub-system by when, while its buckets were on their way one after the other,
+ * evenly. */
+static double *own_losses(struct arena *arena, const struct source *s, const double *done_s)
+{
+    const double most = 0.9; /* of the time: it computed all the same */
+    const struct profile *p = s->p;
+    double n = p->n_devices, n_messages = 2 * (n - 1), until_s = 0;
+    double *lost_s = ARENA_ARRAY(arena, p->n_buckets + 1, double);
+    for (size_t b = 0; b < p->n_buckets; b++) {
+        double from_s = fmax(until_s, p->bucket[b].ready.stats.mean);
+        until_s = fmax(from_s, done_s[b]);
+        double bucket_s =
+            n_messages * (s->message_lost_s + s->buckets->bytes[b] / n * s->byte_lost_s);
+        double share = fmin(most, bucket_s / fmax(until_s - from_s, 1e-9));
+        for (size_t k = b + 1; k <= p->n_buckets; k++) {
+            double at_s = k < p->n_buckets ? p->bucket[k].ready.stats.mean
+                                           : p->stage[STAGE_BACKWARD_COMPUTE].stats.mean;
+            lost_s[k] += share * fmax(0, fmin(at_s, until_s) - from_s);
+        }
+    }
+    return lost_s;
+}
+
 static const char *what_lacks(const struct profile *p)
 {
     if (!has_ready_times(p) && p->ring_devices > 1)
@@ -194,10 +243,16 @@ const char *type_steps_make(struct arena *arena, const struct profile *p,
     const char *lacks = what_lacks(p);
     if (lacks)
         return arena_format(arena, "the profile %s lacks %s", p->file ? p->file : "", lacks);
-    struct source s = {p, buckets, true, 0, p->stage[STAGE_WAIT].stats.min};
+    struct source s = {
+        .p = p, .buckets = buckets, .mean = true, .fetch_s = p->stage[STAGE_WAIT].stats.min};
+    const double *done_s = done_times(arena, p);
+    if (p->rounds.message_bytes > 0 && done_s && !p->one_ring && p->n_devices > 1) {
+        find_losses(&p->rounds, &s);
+        s.lost_s = own_losses(arena, &s, done_s);
+    }
     *steps = (struct type_steps){.mean = step_of(arena, &s),
                                  .sampled = is_sampled(p),
-                                 .done_s = done_times(arena, p),
+                                 .done_s = done_s,
                                  .n_prefetched = fmax(1, prefetch_factor * p->loader_workers)};
     steps->samples = steps->sampled ? all_samples(arena, s) : the_mean(steps);
     add_loads(arena, p, &steps->samples);

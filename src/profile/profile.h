@@ -63,11 +63,12 @@ struct profile_collective {
     double span_s, transfer_s; /* means, as of buckets; negative: unknown */
 };
 
-/* A round of a small all-reduce, from its begin to the next: the means over devices, while nothing
- * else runs and while the device computes. */
+/* A round of a small all-reduce, the mean over devices, while nothing else runs and while the
+ * device computes; and how much computing such a round and one of large messages cost. */
 struct profile_rounds {
     double message_bytes; /* what a device sends in one; 0: not measured */
-    double idle_s, busy_s;
+    double idle_s, busy_s, lost_s;
+    double large_message_bytes, large_lost_s; /* 0: not measured */
 };
 
 /* Bytes by dtype ("float32"): item[n]. */

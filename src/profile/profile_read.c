@@ -469,6 +469,10 @@ static const struct field rounds_field[] = {
     {"message_bytes", FIELD_NUMBER, true, offsetof(struct profile_rounds, message_bytes), 1},
     {"idle_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, idle_s), 0},
     {"busy_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, busy_s), 0},
+    {"lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, lost_s), 0},
+    {"large_message_bytes", FIELD_NUMBER, false,
+     offsetof(struct profile_rounds, large_message_bytes), 1},
+    {"large_lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_lost_s), 0},
 };
 
 static bool read_rounds(struct arena *arena, const struct node *root, struct profile *p,

@@ -221,6 +221,11 @@ static void add_rounds(struct json_text *out, const struct profile_rounds *round
     json_text_number(out, "message_bytes", rounds->message_bytes);
     json_text_number(out, "idle_s", rounds->idle_s);
     json_text_number(out, "busy_s", rounds->busy_s);
+    json_text_number(out, "lost_s", rounds->lost_s);
+    if (rounds->large_message_bytes > 0) {
+        json_text_number(out, "large_message_bytes", rounds->large_message_bytes);
+        json_text_number(out, "large_lost_s", rounds->large_lost_s);
+    }
     json_text_close(out, '{');
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/stats.h"
 #include "base/text.h"
 #include "profile/node.h"
 #include "profile/profile_format.h"
@@ -358,28 +357,18 @@ static bool read_network(struct arena *arena, const struct node *line, struct re
 
 static const struct field rounds_field[] = {
     {"message_bytes", FIELD_NUMBER, true, offsetof(struct profile_rounds, message_bytes), 1},
+    {"idle_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, idle_s), 0},
+    {"busy_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, busy_s), 0},
+    {"lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, lost_s), 0},
+    {"large_message_bytes", FIELD_NUMBER, false,
+     offsetof(struct profile_rounds, large_message_bytes), 1},
+    {"large_lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_lost_s), 0},
 };
-
-static bool read_mean(struct arena *arena, const struct node *object, const char *key, double *mean,
-                      struct error *e)
-{
-    struct node node = node_member(object, key);
-    double *value = NULL;
-    size_t n = 0;
-    if (!node_expect(&node, JSON_ARRAY, e) || !node_numbers(arena, &node, &value, &n, e))
-        return false;
-    if (n == 0)
-        return node_fail(&node, e, "%s needs at least one time", key);
-    *mean = stats_of(value, n).mean;
-    return true;
-}
 
 static bool read_rounds(struct arena *arena, const struct node *line, struct record *r,
                         struct error *e)
 {
-    return node_fields(arena, line, rounds_field, COUNT(rounds_field), &r->rounds, e) &&
-           read_mean(arena, line, "idle_s", &r->rounds.idle_s, e) &&
-           read_mean(arena, line, "busy_s", &r->rounds.busy_s, e);
+    return node_fields(arena, line, rounds_field, COUNT(rounds_field), &r->rounds, e);
 }
 
 static bool read_end(struct arena *arena, const struct node *line, struct record *r,

@@ -383,14 +383,19 @@ static void fill_collectives(struct arena *arena, const struct record_window *w,
 /* Known where all ranks measured it, with the same messages. */
 static void fill_rounds(const struct record_window *w, struct profile *p)
 {
-    struct profile_rounds mean = {.message_bytes = w->record[0].rounds.message_bytes};
+    const struct profile_rounds *first = &w->record[0].rounds;
+    struct profile_rounds mean = {.message_bytes = first->message_bytes,
+                                  .large_message_bytes = first->large_message_bytes};
     double share = 1 / (double)w->n_ranks;
     for (size_t r = 0; r < w->n_ranks; r++) {
         const struct profile_rounds *rounds = &w->record[r].rounds;
-        if (rounds->message_bytes != mean.message_bytes)
+        if (rounds->message_bytes != mean.message_bytes ||
+            rounds->large_message_bytes != mean.large_message_bytes)
             return;
         mean.idle_s += share * rounds->idle_s;
         mean.busy_s += share * rounds->busy_s;
+        mean.lost_s += share * rounds->lost_s;
+        mean.large_lost_s += share * rounds->large_lost_s;
     }
     p->rounds = mean;
 }

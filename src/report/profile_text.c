@@ -115,6 +115,27 @@ static void print_stages(const struct profile *p, struct text *out)
     grid_print(&grid, out);
 }
 
+static void print_rounds(struct arena *arena, const struct profile_rounds *rounds, struct text *out)
+{
+    char small[UNITS_TEXT_SIZE], idle[UNITS_TEXT_SIZE], busy[UNITS_TEXT_SIZE];
+    char large[UNITS_TEXT_SIZE], lost[UNITS_TEXT_SIZE];
+    if (!(rounds->message_bytes > 0))
+        return;
+    text_wrap(out, "",
+              arena_format(arena,
+                           "A round of a small all-reduce (%s a message) took %s, and %s while "
+                           "devices computed.",
+                           units_format(rounds->message_bytes, DIMENSION_BYTES, small),
+                           units_format(rounds->idle_s, DIMENSION_TIME, idle),
+                           units_format(rounds->busy_s, DIMENSION_TIME, busy)));
+    if (rounds->large_message_bytes > 0)
+        text_wrap(out, "",
+                  arena_format(arena, "It cost %s of computing, one of %s messages %s.",
+                               units_format(rounds->lost_s, DIMENSION_TIME, idle),
+                               units_format(rounds->large_message_bytes, DIMENSION_BYTES, large),
+                               units_format(rounds->large_lost_s, DIMENSION_TIME, lost)));
+}
+
 static void print_bytes(struct arena *arena, const struct profile *p, struct text *out)
 {
     char sent[UNITS_TEXT_SIZE], gradients[UNITS_TEXT_SIZE], other[UNITS_TEXT_SIZE];
@@ -128,14 +149,7 @@ static void print_bytes(struct arena *arena, const struct profile *p, struct tex
                                : p->bytes_measured ? "measured"
                                                    : "computed from the buckets",
                                units_format(p->gradient_bytes, DIMENSION_BYTES, gradients)));
-    if (p->rounds.message_bytes > 0)
-        text_wrap(out, "",
-                  arena_format(arena,
-                               "A round of a small all-reduce (%s a message) took %s, and %s while "
-                               "devices computed.",
-                               units_format(p->rounds.message_bytes, DIMENSION_BYTES, other),
-                               units_format(p->rounds.idle_s, DIMENSION_TIME, sent),
-                               units_format(p->rounds.busy_s, DIMENSION_TIME, gradients)));
+    print_rounds(arena, &p->rounds, out);
     if (p->interface_bytes > 0)
         text_wrap(out, "",
                   arena_format(arena, "The interface sent %s a device and step in all.",

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import torch
@@ -177,19 +178,21 @@ class Tapes(unittest.TestCase):
 
 
 class FakeGroup:
-    """Four ranks whose all-reduces end at once, but for the one that comes when `n_left` have ended."""
+    """Four ranks whose all-reduces end after a millisecond, but for the one that comes when `n_left` have ended."""
 
     def __init__(self, n_left):
-        self.n_left, self.sizes = n_left, set()
+        self.n_left, self.sizes, self.n_enough = n_left, set(), 0
 
     def size(self):
         return 4
 
     def allreduce(self, tensors):
         self.sizes.update(tensor.numel() * tensor.element_size() for tensor in tensors)
+        self.n_enough += int(tensors[0][0])
         return self
 
     def wait(self, timeout):
+        time.sleep(0.001)
         self.n_left -= 1
         if self.n_left < 0 or timeout.total_seconds() != 7:
             raise RuntimeError("a rank is gone")
@@ -197,13 +200,15 @@ class FakeGroup:
 
 class Rounds(unittest.TestCase):
     def test_a_ring_of_four_goes_round_in_six(self):
-        group = FakeGroup(1000)
+        group = FakeGroup(1000000)
         line = rounds.measure(group, 7)
-        self.assertEqual((len(line["idle_s"]), len(line["busy_s"])), (16, 16))
-        self.assertEqual(group.sizes, {4 * line["message_bytes"]})
+        self.assertEqual(group.sizes, {4 * line["message_bytes"], 4 * line["large_message_bytes"]})
+        self.assertEqual(group.n_enough, 3)
+        self.assertTrue(0.001 / 6 <= line["idle_s"] < 0.01, line)
+        self.assertTrue(0.001 / 6 <= line["busy_s"] < 0.01, line)
 
     def test_a_rank_that_is_gone_is_no_hang(self):
-        for n_left in (0, 30):
+        for n_left in (0, 5):
             with self.assertRaisesRegex(RuntimeError, "a rank is gone"):
                 rounds.measure(FakeGroup(n_left), 7)
 

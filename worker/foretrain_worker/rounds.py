@@ -1,4 +1,4 @@
-"""What a round of an all-reduce takes whatever its bytes: small ones, one after the other, idle and beside computing.
+"""What a round of an all-reduce costs besides its bytes, and what messages cost a device that computes.
 
 A sub-system of two goes around its ring in two rounds and a ring of N in 2(N-1): only small messages tell what a round
 costs from what its bytes do (docs/model.md, "What a round costs").
@@ -6,47 +6,69 @@ costs from what its bytes do (docs/model.md, "What a round costs").
 
 import datetime
 import threading
+import time
 
 from foretrain_worker.clock import now
 
-_MESSAGE_BYTES = 4096
-_N_ROUNDS = 96  # counted, of all all-reduces together
-_UNCOUNTED = 2
+_SMALL_BYTES, _LARGE_BYTES = 4096, 1 << 20
+_FEWEST, _MEASURED_S = 3, 1.5
 _MATRIX_SIZE = 192
 
 
 def measure(group, timeout_s):
     """The record's `rounds` line, of a process group of at least two ranks on CPUs; all of them call it.
 
-    Raises RuntimeError where a rank is gone or late by timeout_s.
+    Times are means of a round, in seconds; `lost_s` of them are lost to computing. Takes some 6 s, more where the links
+    are slow. Raises RuntimeError where a rank is gone or late by timeout_s.
     """
+    small, large = Rounds(group, _SMALL_BYTES, timeout_s), Rounds(group, _LARGE_BYTES, timeout_s)
+    idle_s = small.mean_s()
+    alone_per_s = _computing_per_s(lambda: time.sleep(_MEASURED_S))[0]
+    busy_per_s, busy_s = _computing_per_s(small.mean_s)
+    large_per_s, large_s = _computing_per_s(large.mean_s)
     return {
         "kind": "rounds",
-        "message_bytes": _MESSAGE_BYTES,
-        "idle_s": _rounds(group, timeout_s),
-        "busy_s": _beside_computing(lambda: _rounds(group, timeout_s)),
+        "message_bytes": _SMALL_BYTES,
+        "idle_s": idle_s,
+        "busy_s": busy_s,
+        "lost_s": busy_s * _lost(busy_per_s, alone_per_s),
+        "large_message_bytes": _LARGE_BYTES,
+        "large_lost_s": large_s * _lost(large_per_s, alone_per_s),
     }
 
 
-def _rounds(group, timeout_s):
-    """Seconds of a round, for each of some all-reduces; the first ones do not count."""
-    import torch
-
-    n_rounds = 2 * (group.size() - 1)
-    tensor = torch.zeros(group.size() * _MESSAGE_BYTES // 4, dtype=torch.float32)
-    n_counted = max(1, _N_ROUNDS // n_rounds)
-    times_s = [_all_reduce(group, tensor, timeout_s) for _ in range(_UNCOUNTED + n_counted)]
-    return [time_s / n_rounds for time_s in times_s[_UNCOUNTED:]]
+def _lost(per_s, alone_per_s):
+    return max(0.0, 1 - per_s / alone_per_s)
 
 
-def _all_reduce(group, tensor, timeout_s):
-    begin_s = now()
-    group.allreduce([tensor]).wait(datetime.timedelta(seconds=timeout_s))
-    return now() - begin_s
+class Rounds:
+    """All-reduces of so many bytes a message, one after the other."""
+
+    def __init__(self, group, message_bytes, timeout_s):
+        import torch
+
+        self._group = group
+        self._timeout = datetime.timedelta(seconds=timeout_s)
+        self._tensor = torch.zeros(group.size() * message_bytes // 4, dtype=torch.float32)
+
+    def mean_s(self):
+        """Seconds of a round, the first all-reduce not counted. Goes on until one rank has had enough: its first element tells."""
+        self._all_reduce(False)
+        begin_s, n = now(), 0
+        has_enough = False
+        while not has_enough:
+            n += 1
+            has_enough = self._all_reduce(n >= _FEWEST and now() - begin_s > _MEASURED_S)
+        return (now() - begin_s) / n / (2 * (self._group.size() - 1))
+
+    def _all_reduce(self, has_enough):
+        self._tensor[0] = float(has_enough)
+        self._group.allreduce([self._tensor]).wait(self._timeout)
+        return bool(self._tensor[0] > 0)
 
 
-def _beside_computing(measured):
-    """What `measured` returns, called in a thread of its own while this one computes as a training does."""
+def _computing_per_s(measured):
+    """How many products of matrices a second this thread makes while another calls `measured`, and what that returns."""
     import torch
 
     outcome = {}
@@ -59,9 +81,11 @@ def _beside_computing(measured):
 
     thread = threading.Thread(target=call, daemon=True)
     matrix = torch.ones(_MATRIX_SIZE, _MATRIX_SIZE)
+    begin_s, n = now(), 0
     thread.start()
     while thread.is_alive():
         torch.mm(matrix, matrix)
+        n += 1
     if "error" in outcome:
         raise outcome["error"]
-    return outcome["result"]
+    return n / (now() - begin_s), outcome["result"]

@@ -456,8 +456,6 @@ static void the_timeline_takes_a_ring_by_either_way(void **state)
             type[t] = (struct ft_timeline_type){.forward_s = random_unit(&r),
                                                 .backward_s = 0.2,
                                                 .ready_s = ready_s[t],
-                                                .busy_round_s = 0.02,
-                                                .idle_round_s = 0.02 * random_unit(&r),
                                                 .busy_Bps = busy_Bps,
                                                 .idle_Bps = busy_Bps * (1 + random_unit(&r))};
         }
@@ -509,6 +507,10 @@ static void the_timeline_takes_any_collective(void **state)
         type.backward_s = 100;
         assert_true(ft_timeline_step(&in, &step, NULL));
         assert_near(step.step_s, 101.5);
+        type.busy_round_s = 1000;
+        assert_true(ft_timeline_step(&in, &step, NULL));
+        assert_true(step.step_s > 101.5);
+        type.busy_round_s = 0;
         type.optimizer_s = 0;
         type.backward_s = 1 + alone_s;
         assert_true(ft_timeline_step(&in, &step, NULL));

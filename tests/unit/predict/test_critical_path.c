@@ -61,6 +61,8 @@ static void draw_type(struct system *s, size_t t, struct random *r, bool interfe
         type->busy_Bps = type->idle_Bps * (0.2 + 0.8 * random_unit(r));
         type->idle_round_s = 0.1 * random_unit(r);
         type->busy_round_s = type->idle_round_s + 0.1 * random_unit(r);
+        type->message_lost_s = 0.02 * random_unit(r);
+        type->byte_lost_s = 1e-7 * random_unit(r);
     }
     for (size_t b = 0; b < MOST_BUCKETS; b++)
         s->ready_s[t][b] = type->backward_s / (double)(MOST_BUCKETS - b);

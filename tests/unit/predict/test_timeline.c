@@ -46,16 +46,20 @@ static void assert_near(double value, double expected, double error)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-/* When a chunk that enters at `from_s` has arrived: slower until the device has computed. */
+/*
+ * When a chunk that enters at `from_s` has arrived, or when its sender can send the next, which
+ * what a round costs does not keep it from: slower until the device has computed.
+ */
 static double chunk_arrives_s(const struct system *s, size_t i, double chunk_bytes, double from_s,
-                              double computing_until_s)
+                              double computing_until_s, bool passing)
 {
     const struct ft_timeline_type *type = &s->type[s->type_of[i]];
     const struct ft_link *link = &s->link[i];
-    double busy_s = link->latency_s + type->busy_round_s +
-                    chunk_bytes / fmin(link->bandwidth_Bps, type->busy_Bps);
-    double idle_s = link->latency_s + type->idle_round_s +
-                    chunk_bytes / fmin(link->bandwidth_Bps, type->idle_Bps);
+    double wire_s = chunk_bytes / link->bandwidth_Bps;
+    double busy_round_s = passing ? type->busy_round_s : 0;
+    double idle_round_s = passing ? type->idle_round_s : 0;
+    double busy_s = link->latency_s + fmax(wire_s, busy_round_s + chunk_bytes / type->busy_Bps);
+    double idle_s = link->latency_s + fmax(wire_s, idle_round_s + chunk_bytes / type->idle_Bps);
     double computing_s = fmax(0, computing_until_s - from_s);
     if (computing_s >= busy_s)
         return from_s + busy_s;
@@ -82,11 +86,13 @@ static void walk_step(const struct system *s, double *begin_s)
         for (size_t i = 0; i < n; i++)
             at_s[i] = fmax(at_s[i], i + 1 < n ? at_s[i + 1] : first_s);
         for (size_t round = 0; round < 2 * (n - 1); round++) {
-            double arrives_s[MOST_DEVICES];
+            double free_s[MOST_DEVICES], arrives_s[MOST_DEVICES];
+            for (size_t i = 0; i < n; i++) {
+                free_s[i] = chunk_arrives_s(s, i, chunk_bytes, at_s[i], until_s[i], false);
+                arrives_s[i] = chunk_arrives_s(s, i, chunk_bytes, at_s[i], until_s[i], true);
+            }
             for (size_t i = 0; i < n; i++)
-                arrives_s[i] = chunk_arrives_s(s, i, chunk_bytes, at_s[i], until_s[i]);
-            for (size_t i = 0; i < n; i++)
-                at_s[i] = fmax(arrives_s[i], arrives_s[(i + n - 1) % n]);
+                at_s[i] = fmax(free_s[i], arrives_s[(i + n - 1) % n]);
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -210,18 +216,69 @@ static void a_device_that_computes_sends_slower(void **state)
     assert_near(step_of(&s), 1 + 2 + (8 - 0.5) + 0.25 + 0.125, 1e-12);
 }
 
-/* Two rounds, a tenth of a second each beside 2 s, and half a second while it computes. */
+/* Two rounds, a tenth of a second each beside 2 s of the device's, and half a second while it
+ * computes. */
 static void a_round_costs_a_device_beside_its_bytes(void **state)
 {
     (void)state;
     struct system s = two_equal();
     s.link[0].latency_s = s.link[1].latency_s = 0;
+    s.type[0].busy_Bps = s.type[0].idle_Bps = 1e6;
     s.type[0].idle_round_s = s.type[0].busy_round_s = 0.1;
     assert_near(step_of(&s), 1 + 2 + 2 * 2.1 + 0.25 + 0.125, 1e-12);
     s.type[0].busy_round_s = 0.5;
     assert_near(step_of(&s), 1 + 2 + 2 * 2.1 + 0.25 + 0.125, 1e-12);
     s.ready_s[0][0] = 1;
     assert_near(step_of(&s), 1 + 2 + (2 - 1 / 2.5) * 2.1 + 0.25 + 0.125, 1e-12);
+    s.link[0].bandwidth_Bps = s.link[1].bandwidth_Bps = 0.5e6;
+    assert_near(step_of(&s), 1 + 1 + 2 * 4 + 0.25 + 0.125, 1e-12);
+}
+
+/*
+ * Two messages of 2 MB in a second, half of which they cost a device that computes: as long as it
+ * does.
+ */
+static void messages_cost_a_device_computing(void **state)
+{
+    (void)state;
+    struct system s = two_equal();
+    s.link[0] = s.link[1] = (struct ft_link){.bandwidth_Bps = 4e6};
+    s.ready_s[0][0] = 1;
+    s.type[0].message_lost_s = 0.25;
+    assert_near(step_of(&s), 1 + 2.5 + 0.25 + 0.125, 1e-12);
+    s.type[0].backward_s = 10;
+    assert_near(step_of(&s), 1 + 10.5 + 0.25 + 0.125, 1e-12);
+    s.type[0].message_lost_s = 0.1;
+    s.type[0].byte_lost_s = 0.15 / 2e6;
+    assert_near(step_of(&s), 1 + 10.5 + 0.25 + 0.125, 1e-12);
+    s.type[0].backward_s = 1.25;
+    assert_near(step_of(&s), 1 + 1 + 1 + 0.25 + 0.125, 1e-12);
+    s.type[0].byte_lost_s = 1;
+    s.type[0].backward_s = 10;
+    assert_near(step_of(&s), 1 + 10.9 + 0.25 + 0.125, 1e-12);
+}
+
+static void draw_losses(struct random *r, struct system *s)
+{
+    for (size_t t = 0; t < s->n_types; t++) {
+        s->type[t].message_lost_s = random_below(r, 2) ? 0.05 * random_unit(r) : 0;
+        s->type[t].byte_lost_s = random_below(r, 2) ? 2e-8 * random_unit(r) : 0;
+    }
+}
+
+static void no_step_is_shorter_where_messages_cost_computing(void **state)
+{
+    (void)state;
+    struct random r = random_seed(7, 9);
+    size_t n_longer = 0;
+    for (int c = 0; c < 1000; c++) {
+        struct system s = draw(&r, true), losing = s;
+        draw_losses(&r, &losing);
+        double step_s = step_of(&s), longer_s = step_of(&losing);
+        assert_true(longer_s >= step_s * (1 - 1e-9));
+        n_longer += longer_s > step_s * 1.001;
+    }
+    assert_true(n_longer > 100);
 }
 
 static void loading_adds_inside_and_counts_beside_where_it_is_longest(void **state)
@@ -368,7 +425,7 @@ static void refuses_what_cannot_be(void **state)
     struct system s = two_equal();
     double negative[] = {-1}, late[] = {2.5}, no_number[] = {NAN};
     const struct ft_timeline_type good = s.type[0];
-    struct ft_timeline_type type[14];
+    struct ft_timeline_type type[16];
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
         type[i] = good;
         type[i].ready_s = s.ready_s[0];
@@ -387,11 +444,14 @@ static void refuses_what_cannot_be(void **state)
     type[11].ready_s = NULL;
     type[12].idle_round_s = -1;
     type[13].idle_round_s = 1;
-    static const char *says[] = {"load_s of type 0",  "forward_s",   "backward_s",
-                                 "optimizer_s",       "rest_s",      "busy_Bps",
-                                 "busy_Bps",          "idle_Bps",    "ready_s of bucket 0",
-                                 "within backward_s", "ready_s",     "needs ready_s",
-                                 "idle_round_s",      "busy_round_s"};
+    type[14].message_lost_s = -1;
+    type[15].byte_lost_s = NAN;
+    static const char *says[] = {"load_s of type 0",  "forward_s",    "backward_s",
+                                 "optimizer_s",       "rest_s",       "busy_Bps",
+                                 "busy_Bps",          "idle_Bps",     "ready_s of bucket 0",
+                                 "within backward_s", "ready_s",      "needs ready_s",
+                                 "idle_round_s",      "busy_round_s", "message_lost_s",
+                                 "byte_lost_s"};
     struct ft_timeline_step step = {.step_s = 7};
     char message[FT_MESSAGE_SIZE];
     for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
@@ -455,7 +515,8 @@ static void extreme_values_are_refused_or_counted(void **state)
         double *value[] = {&type->load_s,       &type->forward_s,     &type->optimizer_s,
                            &type->busy_Bps,     &s.bucket_bytes[0],   &s.link[0].latency_s,
                            &type->idle_Bps,     &s.link[1].latency_s, &s.link[0].bandwidth_Bps,
-                           &type->idle_round_s, &type->busy_round_s};
+                           &type->idle_round_s, &type->busy_round_s,  &type->message_lost_s,
+                           &type->byte_lost_s};
         for (int v = 0; v < 3; v++)
             *value[random_below(&r, sizeof value / sizeof *value)] = any_size(&r);
         for (size_t t = 0; t < s.n_types; t++)
@@ -478,6 +539,8 @@ int main(void)
         cmocka_unit_test(a_bucket_is_sent_beside_backward),
         cmocka_unit_test(a_device_that_computes_sends_slower),
         cmocka_unit_test(a_round_costs_a_device_beside_its_bytes),
+        cmocka_unit_test(messages_cost_a_device_computing),
+        cmocka_unit_test(no_step_is_shorter_where_messages_cost_computing),
         cmocka_unit_test(loading_adds_inside_and_counts_beside_where_it_is_longest),
         cmocka_unit_test(buckets_go_one_after_the_other),
         cmocka_unit_test(one_device_has_no_ring),

@@ -432,36 +432,43 @@ static void leaves_operators_alone_when_the_profiler_costs_little(void **state)
     assert_int_equal(f->profile.n_notes, 0);
 }
 
-#define ROUNDS(bytes, idle, busy)                                                                  \
-    "{\"kind\":\"rounds\",\"message_bytes\":" #bytes ",\"idle_s\":[" idle "],\"busy_s\":[" busy    \
-    "]}\n"
+#define ROUNDS(small, idle, busy, more)                                                            \
+    "{\"kind\":\"rounds\",\"message_bytes\":" #small ",\"idle_s\":" #idle                          \
+    ",\"busy_s\":" #busy more "}\n"
+#define LARGE(bytes, lost)                                                                         \
+    ",\"lost_s\":1,\"large_message_bytes\":" #bytes ",\"large_lost_s\":" #lost
 
 static void takes_rounds_that_all_ranks_measured(void **state)
 {
     struct fixture *f = *state;
     static const char sent[] = ",\"bytes_sent\":1";
+    const struct profile_rounds *rounds = &f->profile.rounds;
     add_record(f, JOIN(f, header(f, 0, 2, 1, 1), iteration(f, 1, 1, 1, sent),
-                       ROUNDS(4096, "0.25,0.75", "3"), END));
+                       ROUNDS(4096, 0.5, 3, LARGE(1e6, 7)), END));
     add_record(f, JOIN(f, header(f, 1, 2, 1, 1), iteration(f, 1, 1, 1, sent),
-                       ROUNDS(4096, "1.5", "1,3,5"), END));
+                       ROUNDS(4096, 1.5, 3, LARGE(1e6, 9)), END));
     merge(f);
-    assert_true(f->profile.rounds.message_bytes == 4096);
-    assert_true(f->profile.rounds.idle_s == 1 && f->profile.rounds.busy_s == 3);
+    assert_true(rounds->message_bytes == 4096 && rounds->idle_s == 1 && rounds->busy_s == 3);
+    assert_true(rounds->lost_s == 1 && rounds->large_message_bytes == 1e6);
+    assert_true(rounds->large_lost_s == 8);
+    f->n = 1;
+    add_record(f, JOIN(f, header(f, 1, 2, 1, 1), iteration(f, 1, 1, 1, sent),
+                       ROUNDS(4096, 1.5, 3, ""), END));
+    merge(f);
+    assert_true(rounds->message_bytes == 0);
     f->n = 1;
     add_record(f, JOIN(f, header(f, 1, 2, 1, 1), iteration(f, 1, 1, 1, sent), END));
     merge(f);
-    assert_true(f->profile.rounds.message_bytes == 0);
+    assert_true(rounds->message_bytes == 0);
 }
 
 static void refuses_rounds_that_cannot_be(void **state)
 {
     struct fixture *f = *state;
-    assert_no_parse(f, JOIN(f, header(f, 0, 1, 1, 1), ROUNDS(4096, "", "1")),
-                    "rank0.jsonl:2:48: idle_s needs at least one time");
-    assert_no_parse(f, JOIN(f, header(f, 0, 1, 1, 1), ROUNDS(0, "1", "1")),
+    assert_no_parse(f, JOIN(f, header(f, 0, 1, 1, 1), ROUNDS(0, 1, 1, "")),
                     "rank0.jsonl:2:34: message_bytes must be a number, at least 1 (got 0)");
-    assert_no_parse(f, JOIN(f, header(f, 0, 1, 1, 1), ROUNDS(1, "1", "-1")),
-                    "rank0.jsonl:2:59: busy_s must be a number, at least 0 (got -1)");
+    assert_no_parse(f, JOIN(f, header(f, 0, 1, 1, 1), ROUNDS(1, 1, -1, "")),
+                    "rank0.jsonl:2:56: busy_s must be a number, at least 0 (got -1)");
 }
 
 static void adds_up_collectives_by_kind_bytes_and_place(void **state)
