@@ -2,9 +2,8 @@
 
 `types` is {name: (share of a core, devices, mini-batch)}; a type of two
 devices has two hosts more, on which its sub-system is measured, so that no host is both measured and forecast; a larger
-type is measured on two of its own. All devices are on one processor, and all
-shares that are busy at the same time come to less than 0.9 of it: so each gets its own whatever the others do. (Two processors may be
-one core, whose threads slow each other down by a third.)
+type is measured on two of its own. The first type's devices are on one processor and all others on another, and shares
+come to less than 0.6 of each: so each device gets its own whatever the others do, and the kernel's network has room beside them.
 """
 
 import dataclasses
@@ -22,7 +21,7 @@ class System:
     order: str = "as-listed"
     model: str = "cnn"
     args: tuple = ()
-    iterations: tuple = (6, 26)
+    iterations: tuple = (5, 21)
 
 
 TWO = {"a": (0.28, 2, 16), "b": (0.14, 2, 16)}
