@@ -201,7 +201,7 @@ class FakeGroup:
 class Rounds(unittest.TestCase):
     def test_a_ring_of_four_goes_round_in_six(self):
         group = FakeGroup(1000000)
-        line = rounds.measure(group, 7)
+        line = rounds.measure(group, 0.5, 7)
         self.assertEqual(group.sizes, {4 * line["message_bytes"], 4 * line["large_message_bytes"]})
         self.assertEqual(group.n_enough, 3)
         self.assertTrue(0.001 / 6 <= line["idle_s"] < 0.01, line)
@@ -210,7 +210,7 @@ class Rounds(unittest.TestCase):
     def test_a_rank_that_is_gone_is_no_hang(self):
         for n_left in (0, 5):
             with self.assertRaisesRegex(RuntimeError, "a rank is gone"):
-                rounds.measure(FakeGroup(n_left), 7)
+                rounds.measure(FakeGroup(n_left), 0.5, 7)
 
 
 class Operators(unittest.TestCase):

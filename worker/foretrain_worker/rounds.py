@@ -11,19 +11,21 @@ import time
 from foretrain_worker.clock import now
 
 _SMALL_BYTES, _LARGE_BYTES = 4096, 1 << 20
-_FEWEST, _MEASURED_S = 3, 1.5
+_FEWEST, _LONGEST_S = 3, 1.5
+_SHARE_OF_WINDOW = 0.1
 _MATRIX_SIZE = 192
 
 
-def measure(group, timeout_s):
+def measure(group, window_s, timeout_s):
     """The record's `rounds` line, of a process group of at least two ranks on CPUs; all of them call it.
 
-    Times are means of a round, in seconds; `lost_s` of them are lost to computing. Takes some 6 s, more where the links
-    are slow. Raises RuntimeError where a rank is gone or late by timeout_s.
+    Times are means of a round, in seconds; `lost_s` of them are lost to computing. Takes 0.4 of window_s, 6 s at the most;
+    more where links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
     """
-    small, large = Rounds(group, _SMALL_BYTES, timeout_s), Rounds(group, _LARGE_BYTES, timeout_s)
+    length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
+    small, large = (Rounds(group, message_bytes, length_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
     idle_s = small.mean_s()
-    alone_per_s = _computing_per_s(lambda: time.sleep(_MEASURED_S))[0]
+    alone_per_s = _computing_per_s(lambda: time.sleep(length_s))[0]
     busy_per_s, busy_s = _computing_per_s(small.mean_s)
     large_per_s, large_s = _computing_per_s(large.mean_s)
     return {
@@ -44,12 +46,13 @@ def _lost(per_s, alone_per_s):
 class Rounds:
     """All-reduces of so many bytes a message, one after the other."""
 
-    def __init__(self, group, message_bytes, timeout_s):
+    def __init__(self, group, message_bytes, length_s, timeout_s):
         import torch
 
         self._group = group
+        self._length_s = length_s
         self._timeout = datetime.timedelta(seconds=timeout_s)
-        self._tensor = torch.zeros(group.size() * message_bytes // 4, dtype=torch.float32)
+        self._tensor = torch.zeros(group.size() * message_bytes // 4, dtype=torch.float32, device="cpu")
 
     def mean_s(self):
         """Seconds of a round, the first all-reduce not counted. Goes on until one rank has had enough: its first element tells."""
@@ -58,7 +61,7 @@ class Rounds:
         has_enough = False
         while not has_enough:
             n += 1
-            has_enough = self._all_reduce(n >= _FEWEST and now() - begin_s > _MEASURED_S)
+            has_enough = self._all_reduce(n >= _FEWEST and now() - begin_s > self._length_s)
         return (now() - begin_s) / n / (2 * (self._group.size() - 1))
 
     def _all_reduce(self, has_enough):
@@ -80,10 +83,10 @@ def _computing_per_s(measured):
             outcome["error"] = error
 
     thread = threading.Thread(target=call, daemon=True)
-    matrix = torch.ones(_MATRIX_SIZE, _MATRIX_SIZE)
+    matrix = torch.ones(_MATRIX_SIZE, _MATRIX_SIZE, device="cpu")
     begin_s, n = now(), 0
     thread.start()
-    while thread.is_alive():
+    while n == 0 or thread.is_alive():
         torch.mm(matrix, matrix)
         n += 1
     if "error" in outcome:

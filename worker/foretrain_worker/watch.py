@@ -566,7 +566,7 @@ class Watch:
             return
         group = distributed_c10d._get_default_group()  # pylint: disable=protected-access
         try:
-            self.record.write(rounds.measure(group, self.spec.end_timeout_s))
+            self.record.write(rounds.measure(group, self.window.length_s(), self.spec.end_timeout_s))
         except RuntimeError as error:
             self.record.note("what a round of an all-reduce costs was not measured: %s" % str(error).splitlines()[0])
 

@@ -32,6 +32,9 @@ class Window:
     def close(self, host_s):
         self._end = self._read(host_s)
 
+    def length_s(self):
+        return self._end[0] - self._begin[0]
+
     def _read(self, host_s):
         """(host time, (bytes read from storage, bytes of read calls), (interface's sent, received bytes))."""
         pids = [pid for info in self._loaders.values() for pid in info.worker_pids()]
