@@ -73,8 +73,9 @@ static void find_slowed(struct timeline_walk *w)
     w->n_slowed = 0;
     for (size_t i = 0; i < w->in->n_devices; i++) {
         const struct ft_timeline_type *type = type_at(w, i);
-        bool feeds_slower = type->busy_Bps < type->idle_Bps &&
-                            (w->in->collective || type->busy_Bps < w->in->link[i].bandwidth_Bps);
+        bool shows = w->in->collective || type->busy_round_s > 0 ||
+                     type->busy_Bps < w->in->link[i].bandwidth_Bps;
+        bool feeds_slower = type->busy_Bps < type->idle_Bps && shows;
         if (feeds_slower || type->busy_round_s > type->idle_round_s)
             w->slowed[w->n_slowed++] = (struct timeline_computing){computing_until_s(w, i), i};
     }
