@@ -27,7 +27,8 @@ static void write_file(struct lab *lab, const char *name, const char *content)
         file_write(path_join(&lab->arena, lab->folder, name), content, strlen(content), &lab->e));
 }
 
-static const char table[] = "# Rank 0 Pid 1 on n1 device 0 [0x00] X\n"
+static const char table[] = "# all_reduce_perf\n"
+                            "# Rank 0 Pid 1 on n1 device 0 [0x00] X\n"
                             "# Rank 1 Pid 1 on n2 device 0 [0x00] X\n"
                             "# size time algbw busbw\n"
                             "2000 20 0.10 0.10\n"
