@@ -282,8 +282,8 @@ struct ft_timeline_step {
  *   message  [FT_MESSAGE_SIZE], out on failure; may be NULL
  *
  * Returns false, leaving the output untouched, when a value is out of range or memory is short.
- * O(steps * buckets * n log n); uses up to 160 bytes a device while it runs, 176 where messages cost
- * computing.
+ * O(steps * buckets * n log n); uses up to 160 bytes a device while it runs, 176 where messages
+ * cost computing.
  */
 FT_API bool ft_timeline_step(const struct ft_timeline *timeline, struct ft_timeline_step *step,
                              char *message);

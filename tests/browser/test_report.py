@@ -47,7 +47,7 @@ class ReportTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
         cls.browser = Chromium().__enter__()
-        cls.reports = [cls.report(name) for name in ("three-types", "interleaved", "many-buckets")]
+        cls.reports = [cls.report(name) for name in ("three-types", "interleaved", "one-bucket")]
         cls.reports += [cls.worked_case(), cls.twelve(), cls.hostile()]
 
     @classmethod
