@@ -251,21 +251,19 @@ static int64_t operators_ns(const struct finder *f, uint32_t track, int64_t star
     return sum_ns;
 }
 
-static struct trace_pass *add_pass(struct trace_step *step)
+static void add_pass(struct trace_step *step)
 {
-    struct trace_pass *pass = &step->pass[step->n_passes++];
-    *pass = (struct trace_pass){.backward = TRACE_NO_WINDOW,
-                                .forward_work = TRACE_NO_WINDOW,
-                                .backward_work = TRACE_NO_WINDOW};
-    return pass;
+    step->pass[step->n_passes++] = (struct trace_pass){.backward = TRACE_NO_WINDOW,
+                                                       .forward_work = TRACE_NO_WINDOW,
+                                                       .backward_work = TRACE_NO_WINDOW};
 }
 
 /* The pass to which a forward that begins now belongs: a new one behind a backward pass. */
 static void begin_forward(struct trace_step *step, int64_t at_ns, bool again)
 {
-    struct trace_pass *pass = step->n_passes ? &step->pass[step->n_passes - 1] : NULL;
-    if (!pass || pass->first_gradient)
-        pass = add_pass(step);
+    if (step->n_passes == 0 || step->pass[step->n_passes - 1].first_gradient)
+        add_pass(step);
+    struct trace_pass *pass = &step->pass[step->n_passes - 1];
     if (!pass->has_forward || again)
         pass->forward_ns = at_ns;
     pass->has_forward = true;
@@ -291,16 +289,24 @@ static void begin_unmarked_forward(const struct finder *f, struct trace_step *st
         begin_forward(step, step->start_ns, false);
 }
 
+static bool last_pass_has_begun(const struct trace_step *step)
+{
+    size_t n = step->n_passes;
+    return n > 0 && (step->pass[n - 1].has_forward || step->pass[n - 1].first_gradient);
+}
+
 static void add_backward(const struct finder *f, struct trace_step *step,
                          const struct trace_span *span)
 {
-    struct trace_pass *pass = step->n_passes ? &step->pass[step->n_passes - 1] : NULL;
     bool gradient = trace_name_is_gradient(name_of(f, span));
     if (trace_name_is_accumulation(name_of(f, span)) && span->end_ns > step->last_accumulation_ns)
         step->last_accumulation_ns = span->end_ns;
-    if (gradient && (!pass || !(pass->has_forward || pass->first_gradient)))
-        pass = add_pass(step);
-    if (!pass || (!gradient && !pass->first_gradient))
+    if (gradient && !last_pass_has_begun(step))
+        add_pass(step);
+    if (step->n_passes == 0)
+        return;
+    struct trace_pass *pass = &step->pass[step->n_passes - 1];
+    if (!gradient && !pass->first_gradient)
         return;
     if (!pass->first_gradient)
         pass->first_gradient = span;
