@@ -53,6 +53,17 @@ __attribute__((unused)) static inline double message_stay_s(const struct ft_link
     return message_from_s(link, bytes, from);
 }
 
+/* Of the time that a bucket's messages take a ring of n devices, the share that they cost a device
+ * which computes: not all of it, since it goes on. */
+__attribute__((unused)) static inline double
+messages_lost_share(const struct ft_timeline_type *type, double bucket_bytes, double n,
+                    double span_s)
+{
+    const double most = 0.9;
+    double lost_s = 2 * (n - 1) * (type->message_lost_s + bucket_bytes / n * type->byte_lost_s);
+    return lost_s < most * span_s ? lost_s / span_s : most;
+}
+
 /* Refuses a curve whose sizes do not rise or whose times fall, saying so in `message`. */
 bool message_check_curve(const struct ft_link *link, char *message);
 

@@ -252,25 +252,21 @@ static bool run_bucket(struct timeline_walk *w, size_t bucket, struct round_cost
 
 /* By how much computing that has `left_s` to go ends later for what `span_s` of messages cost it.
  */
-static double lengthening_s(double lost_s, double span_s, double left_s)
+static double lengthening_s(double share, double span_s, double left_s)
 {
-    const double most = 0.9; /* of its time: it goes on */
     if (!(left_s > 0) || !(span_s > 0))
         return 0;
-    double share = lost_s < most * span_s ? lost_s / span_s : most;
     return left_s >= (1 - share) * span_s ? share * span_s : left_s * share / (1 - share);
 }
 
 static void lengthen_computing(struct timeline_walk *w, size_t bucket)
 {
-    double n_messages = 2 * ((double)w->in->n_devices - 1);
-    double chunk_bytes = w->in->bucket_bytes[bucket] / (double)w->in->n_devices;
+    double n = (double)w->in->n_devices, bucket_bytes = w->in->bucket_bytes[bucket];
     for (size_t i = 0; i < w->in->n_devices; i++) {
-        const struct ft_timeline_type *type = type_at(w, i);
-        double lost_s = n_messages * (type->message_lost_s + chunk_bytes * type->byte_lost_s);
+        double span_s = w->end_s[i] - w->start_s[i];
+        double share = messages_lost_share(type_at(w, i), bucket_bytes, n, span_s);
         w->late_s[i] = w->late_before_s[i];
-        w->late_s[i] += lengthening_s(lost_s, w->end_s[i] - w->start_s[i],
-                                      computing_until_s(w, i) - w->start_s[i]);
+        w->late_s[i] += lengthening_s(share, span_s, computing_until_s(w, i) - w->start_s[i]);
     }
     find_slowed(w);
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "predict/message.h"
+
 static double mean_of(const struct profile *p, enum stage stage)
 {
     return p->stage[stage].known ? p->stage[stage].stats.mean : 0;
@@ -59,7 +61,7 @@ struct source {
     bool mean;
     size_t k; /* of the samples, device by device */
     double fetch_s;
-    double message_lost_s, byte_lost_s; /* as of ft_timeline_type */
+    struct ft_timeline_type loses; /* message_lost_s and byte_lost_s only */
     const double *lost_s; /* [n_buckets + 1], what messages cost computing until each bucket is
                              ready, and until backward ends; or NULL */
 };
@@ -103,8 +105,8 @@ static void take_out_losses(const struct source *s, struct ft_timeline_type *ste
     step->backward_s = fmax(0, step->backward_s - s->lost_s[n]);
     for (size_t b = 0; b < n; b++)
         ready_s[b] = fmin(step->backward_s, fmax(0, ready_s[b] - s->lost_s[b]));
-    step->message_lost_s = s->message_lost_s;
-    step->byte_lost_s = s->byte_lost_s;
+    step->message_lost_s = s->loses.message_lost_s;
+    step->byte_lost_s = s->loses.byte_lost_s;
 }
 
 static struct ft_timeline_type step_of(struct arena *arena, const struct source *s)
@@ -195,25 +197,23 @@ static const double *done_times(struct arena *arena, const struct profile *p)
 static void find_losses(const struct profile_rounds *rounds, struct source *s)
 {
     double more_bytes = rounds->large_message_bytes - rounds->message_bytes;
-    s->message_lost_s = rounds->lost_s;
+    s->loses.message_lost_s = rounds->lost_s;
     if (more_bytes > 0)
-        s->byte_lost_s = fmax(0, rounds->large_lost_s - rounds->lost_s) / more_bytes;
+        s->loses.byte_lost_s = fmax(0, rounds->large_lost_s - rounds->lost_s) / more_bytes;
 }
 
 /* What was lost in the sub-system by when, while its buckets were on their way one after the other,
  * evenly. */
 static double *own_losses(struct arena *arena, const struct source *s, const double *done_s)
 {
-    const double most = 0.9; /* of the time: it computed all the same */
     const struct profile *p = s->p;
-    double n = p->n_devices, n_messages = 2 * (n - 1), until_s = 0;
+    double until_s = 0;
     double *lost_s = ARENA_ARRAY(arena, p->n_buckets + 1, double);
     for (size_t b = 0; b < p->n_buckets; b++) {
         double from_s = fmax(until_s, p->bucket[b].ready.stats.mean);
         until_s = fmax(from_s, done_s[b]);
-        double bucket_s =
-            n_messages * (s->message_lost_s + s->buckets->bytes[b] / n * s->byte_lost_s);
-        double share = fmin(most, bucket_s / fmax(until_s - from_s, 1e-9));
+        double share =
+            messages_lost_share(&s->loses, s->buckets->bytes[b], p->n_devices, until_s - from_s);
         for (size_t k = b + 1; k <= p->n_buckets; k++) {
             double at_s = k < p->n_buckets ? p->bucket[k].ready.stats.mean
                                            : p->stage[STAGE_BACKWARD_COMPUTE].stats.mean;

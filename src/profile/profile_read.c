@@ -9,6 +9,7 @@
 #include "profile/dtype_sizes.h"
 #include "profile/node.h"
 #include "profile/profile_format.h"
+#include "profile/rounds_field.h"
 
 enum { LARGEST_PROFILE_BYTES = 64 << 20 };
 
@@ -465,22 +466,11 @@ static bool read_collectives(struct arena *arena, const struct node *root, struc
     return true;
 }
 
-static const struct field rounds_field[] = {
-    {"message_bytes", FIELD_NUMBER, true, offsetof(struct profile_rounds, message_bytes), 1},
-    {"idle_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, idle_s), 0},
-    {"busy_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, busy_s), 0},
-    {"lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, lost_s), 0},
-    {"large_message_bytes", FIELD_NUMBER, false,
-     offsetof(struct profile_rounds, large_message_bytes), 1},
-    {"large_lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_lost_s), 0},
-};
-
 static bool read_rounds(struct arena *arena, const struct node *root, struct profile *p,
                         struct error *e)
 {
     struct node node = node_member(root, "rounds");
-    return !node.json ||
-           read_object(arena, &node, rounds_field, COUNT(rounds_field), &p->rounds, e);
+    return !node.json || read_object(arena, &node, rounds_field, N_ROUNDS_FIELDS, &p->rounds, e);
 }
 
 static const struct field model_field[] = {

@@ -9,6 +9,7 @@
 #include "profile/node.h"
 #include "profile/profile_format.h"
 #include "profile/record_model.h"
+#include "profile/rounds_field.h"
 
 enum { LARGEST_RECORD_BYTES = 1 << 30 };
 
@@ -355,20 +356,10 @@ static bool read_network(struct arena *arena, const struct node *line, struct re
     return true;
 }
 
-static const struct field rounds_field[] = {
-    {"message_bytes", FIELD_NUMBER, true, offsetof(struct profile_rounds, message_bytes), 1},
-    {"idle_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, idle_s), 0},
-    {"busy_s", FIELD_NUMBER, true, offsetof(struct profile_rounds, busy_s), 0},
-    {"lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, lost_s), 0},
-    {"large_message_bytes", FIELD_NUMBER, false,
-     offsetof(struct profile_rounds, large_message_bytes), 1},
-    {"large_lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_lost_s), 0},
-};
-
 static bool read_rounds(struct arena *arena, const struct node *line, struct record *r,
                         struct error *e)
 {
-    return node_fields(arena, line, rounds_field, COUNT(rounds_field), &r->rounds, e);
+    return node_fields(arena, line, rounds_field, N_ROUNDS_FIELDS, &r->rounds, e);
 }
 
 static bool read_end(struct arena *arena, const struct node *line, struct record *r,
