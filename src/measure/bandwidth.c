@@ -41,8 +41,8 @@ struct task {
     size_t n_pairs;
     size_t n_rounds, round; /* in all, and the present one */
     double started_s, written_s, writing_s;
-    double *latency_s; /* [n_pairs], 0: not known */
-    int try;           /* latency is measured in the first only */
+    struct round_ends *ends; /* [n_pairs] */
+    int try;                 /* ends are measured in the first only */
     size_t n_without_latency;
     struct error latency_why; /* of the first of them */
 };
@@ -134,22 +134,23 @@ static void note_result(struct task *task, const struct round_link *measured, st
     char bandwidth[UNITS_TEXT_SIZE], latency[UNITS_TEXT_SIZE];
     const struct iperf3_result *result = &measured->result;
     *link_of(task, pair) = (struct link){.bandwidth_Bps = result->bandwidth_Bps,
-                                         .latency_s = measured->latency_s,
+                                         .latency_s = measured->ends.latency_s,
                                          .source = LINK_MEASURED,
                                          .at_least = result->cpu_bound};
     if (task->n_pairs > MOST_TOLD)
         return;
     units_format(result->bandwidth_Bps, DIMENSION_BANDWIDTH, bandwidth);
-    units_format(measured->latency_s, DIMENSION_TIME, latency);
+    units_format(measured->ends.latency_s, DIMENSION_TIME, latency);
     progress_say(task->progress, "%s -> %s: %s%s%s%s", measured->from, measured->to, bandwidth,
-                 measured->latency_s > 0 ? ", " : "", measured->latency_s > 0 ? latency : "",
+                 measured->ends.latency_s > 0 ? ", " : "",
+                 measured->ends.latency_s > 0 ? latency : "",
                  result->cpu_bound ? " or more: a CPU was the limit" : "");
 }
 
-static void note_latency(struct task *task, size_t index, struct round_link *measured)
+static void note_ends(struct task *task, size_t index, struct round_link *measured)
 {
-    task->latency_s[index] = measured->latency_s;
-    if (measured->latency_s > 0 || measured->why.kind == ERROR_NONE)
+    task->ends[index] = measured->ends;
+    if (measured->ends.latency_s > 0 || measured->why.kind == ERROR_NONE)
         return;
     if (task->n_without_latency++ == 0) {
         task->latency_why = measured->why;
@@ -182,11 +183,12 @@ static bool run_round(struct task *task, const size_t *index, size_t n, struct e
     show_round(task, n);
     bool ok = task->try > 0 || round_latency(&task->tools, link, n, e);
     for (size_t i = 0; i < n && task->try == 0; i++)
-        note_latency(task, index[i], &link[i]);
+        note_ends(task, index[i], &link[i]);
+    for (size_t i = 0; i < n; i++)
+        link[i].ends = task->ends[index[i]];
     ok = ok && round_bandwidth(&task->tools, link, n, e);
     for (size_t i = 0; i < n; i++) {
         error_clear(&task->why[index[i]]);
-        link[i].latency_s = task->latency_s[index[i]];
         if (ok && link[i].why.kind == ERROR_NONE)
             note_result(task, &link[i], task->pair[index[i]]);
         task->why[index[i]] = link[i].why;
@@ -395,7 +397,7 @@ static bool open_task(struct task *task, struct error *e)
     task->address = ARENA_ARRAY(task->arena, task->network.n, const char *);
     task->lost = ARENA_ARRAY(task->arena, task->network.n, struct error);
     task->why = ARENA_ARRAY(task->arena, task->n_pairs, struct error);
-    task->latency_s = ARENA_ARRAY(task->arena, task->n_pairs, double);
+    task->ends = ARENA_ARRAY(task->arena, task->n_pairs, struct round_ends);
     return true;
 }
 

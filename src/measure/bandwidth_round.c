@@ -90,7 +90,10 @@ static size_t iperf3_client(const struct round_tools *tools, const struct talk *
 
 static bool read_iperf3(const char *output, struct round_link *link, struct error *e)
 {
-    return iperf3_read(output, &link->result, e);
+    if (!iperf3_read(output, &link->result, e))
+        return false;
+    iperf3_judge_cpus(&link->result, link->ends.from_cpus, link->ends.to_cpus);
+    return true;
 }
 
 static size_t pingpong_server(const struct round_tools *tools, const struct talk *talk,
@@ -116,16 +119,22 @@ static size_t pingpong_client(const struct round_tools *tools, const struct talk
     return fill_words(argv, word);
 }
 
+/* What stands behind a word; 0: nothing up to `most`. */
+static double told(const char *output, const char *word, double most)
+{
+    const char *found = strstr(output, word);
+    double value = found ? strtod(found + strlen(word), NULL) : 0;
+    return value > 0 && value <= most ? value : 0;
+}
+
 static bool read_pingpong(const char *output, struct round_link *link, struct error *e)
 {
-    static const char lead[] = "latency_s ";
     const double longest_s = 60;
-    const char *answer = strstr(output, lead);
-    double latency_s = answer ? strtod(answer + sizeof lead - 1, NULL) : 0;
-    if (latency_s > 0 && latency_s < longest_s) {
-        link->latency_s = latency_s;
+    link->ends = (struct round_ends){.latency_s = told(output, "latency_s ", longest_s),
+                                     .from_cpus = told(output, "from_cpus ", 1),
+                                     .to_cpus = told(output, "to_cpus ", 1)};
+    if (link->ends.latency_s > 0)
         return true;
-    }
     error_set(e, ERROR_HOST, "pingpong.py gave no latency");
     return false;
 }
@@ -366,7 +375,8 @@ static bool latency_here(const struct round_tools *tools, struct round_link *lin
 {
     for (size_t i = 0; i < n; i++) {
         error_clear(&link[i].why);
-        address_latency(link[i].from_address, link[i].to_address, &link[i].latency_s, &link[i].why);
+        address_latency(link[i].from_address, link[i].to_address, &link[i].ends.latency_s,
+                        &link[i].why);
         if (progress_cancelled(tools->progress, e))
             return false;
     }

@@ -22,11 +22,17 @@ struct round_tools {
     int first_port;       /* servers try this one and those behind it; 0: a random one */
 };
 
+/* Of a link, beside its bandwidth. */
+struct round_ends {
+    double latency_s;          /* 0: not known */
+    double from_cpus, to_cpus; /* CPUs, 1 at the most, that a process may use; 0: not known */
+};
+
 struct round_link {
     const char *from, *to; /* hosts */
     const char *from_address, *to_address;
+    struct round_ends ends; /* out of round_latency, and counted with by round_bandwidth */
     struct iperf3_result result;
-    double latency_s; /* 0: not known */
     struct error why; /* why it has no value; ERROR_NONE: it has */
 };
 

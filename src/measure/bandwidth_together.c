@@ -159,7 +159,7 @@ static bool measure_alone(const struct round_tools *tools, const struct together
         ok = round_bandwidth(tools, &t->link[i], 1, e);
         if (ok && t->link[i].why.kind == ERROR_NONE) {
             link->bandwidth_Bps = t->link[i].result.bandwidth_Bps;
-            link->at_least = t->link[i].result.cpu_bound;
+            link->at_least = link->at_least || t->link[i].result.cpu_bound;
         }
         if (ok && t->n > MOST_ALONE)
             warn_of_rounds(tools, t, i, in_round_Bps);

@@ -15,7 +15,7 @@ struct iperf3_result {
     double bandwidth_Bps;      /* payload that arrived */
     double sender_cpu_percent; /* of one CPU; negative: not said */
     double receiver_cpu_percent;
-    bool cpu_bound; /* one end was above 90 %: the link may be faster */
+    bool cpu_bound; /* a CPU was the limit: the link may be faster */
     bool reversed;  /* -R: from the server to the client */
 };
 
@@ -25,5 +25,11 @@ struct iperf3_result {
  * saying what iperf3 said, or what is missing.
  */
 bool iperf3_read(const char *text, struct iperf3_result *result, struct error *e);
+
+/*
+ * Sets cpu_bound where the ends may use so many CPUs, 1 at the most; 0: not known, taken for 1, as
+ * iperf3_read does.
+ */
+void iperf3_judge_cpus(struct iperf3_result *result, double sender_cpus, double receiver_cpus);
 
 #endif

@@ -164,6 +164,26 @@ static void knows_the_samples_values(void **state)
     }
 }
 
+static bool is_bound(double sender_percent, double receiver_percent, double sender_cpus,
+                     double receiver_cpus)
+{
+    struct iperf3_result result = {.sender_cpu_percent = sender_percent,
+                                   .receiver_cpu_percent = receiver_percent};
+    iperf3_judge_cpus(&result, sender_cpus, receiver_cpus);
+    return result.cpu_bound;
+}
+
+static void a_sender_that_is_granted_a_part_of_a_cpu_is_bound_by_that(void **state)
+{
+    (void)state;
+    assert_true(is_bound(91, 10, 0, 0) && is_bound(10, 91, 1, 1));
+    assert_false(is_bound(89, 89, 0, 1));
+    assert_true(is_bound(14, 9, 0.2, 0.2));
+    assert_false(is_bound(10, 20, 0.2, 0.2));
+    assert_false(is_bound(10, 95, 1, 0.99));
+    assert_false(is_bound(-1, -1, 0.2, 0.2));
+}
+
 /* Rows and columns of the matrix that was written down when the samples were made. */
 static void agrees_with_the_measured_matrix(void **state)
 {
@@ -336,6 +356,7 @@ int main(void)
         IPERF3_TEST(reads_every_sample_or_says_what_is_wrong),
         IPERF3_TEST(no_run_that_failed_is_a_result),
         IPERF3_TEST(knows_the_samples_values),
+        IPERF3_TEST(a_sender_that_is_granted_a_part_of_a_cpu_is_bound_by_that),
         IPERF3_TEST(agrees_with_the_measured_matrix),
         IPERF3_TEST(says_what_iperf3_said),
         IPERF3_TEST(passes_over_text_before_the_object_and_a_second_copy),
