@@ -1,6 +1,7 @@
 #include "base/random.h"
 
 #include <assert.h>
+#include <math.h>
 
 static uint64_t splitmix(uint64_t *x)
 {
@@ -54,4 +55,11 @@ uint64_t random_below(struct random *r, uint64_t bound)
 double random_unit(struct random *r)
 {
     return (double)(random_next(r) >> 11) * 0x1p-53;
+}
+
+double random_normal(struct random *r)
+{
+    const double two_pi = 6.283185307179586;
+    double size = sqrt(-2 * log(1 - random_unit(r)));
+    return size * cos(two_pi * random_unit(r));
 }

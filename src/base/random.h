@@ -21,4 +21,7 @@ uint64_t random_below(struct random *r, uint64_t bound);
 /* Uniform in [0, 1), 53 bits. */
 double random_unit(struct random *r);
 
+/* Normal, mean 0 and deviation 1 (Box and Muller 1958, one of the pair). */
+double random_normal(struct random *r);
+
 #endif

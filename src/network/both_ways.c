@@ -2,13 +2,12 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 
 /* A host, or the device at a position. */
 struct end {
-    const char *host; /* or NULL */
+    long host; /* or NETWORK_ALONE */
     size_t position;
 };
 
@@ -20,10 +19,10 @@ struct hop {
 
 static int compare_ends(const struct end *a, const struct end *b)
 {
-    if (a->host && b->host)
-        return strcmp(a->host, b->host);
-    if (a->host || b->host)
-        return a->host ? 1 : -1;
+    if (a->host != b->host)
+        return a->host > b->host ? 1 : -1;
+    if (a->host != NETWORK_ALONE)
+        return 0;
     return (a->position > b->position) - (a->position < b->position);
 }
 
@@ -34,11 +33,11 @@ static int compare_hops(const void *a, const void *b)
     return order ? order : compare_ends(&x->high, &y->high);
 }
 
-static struct hop hop_of(const char *const *host, size_t n, size_t i, struct link *link)
+static struct hop hop_of(const long *host, size_t n, size_t i, struct link *link)
 {
     struct end from = {host[i], i}, to = {host[(i + 1) % n], (i + 1) % n};
-    if (from.host && to.host && strcmp(from.host, to.host) == 0)
-        from.host = to.host = NULL;
+    if (from.host == to.host)
+        from.host = to.host = NETWORK_ALONE;
     bool forth = compare_ends(&from, &to) < 0;
     return (struct hop){forth ? from : to, forth ? to : from, forth, link};
 }
@@ -54,7 +53,7 @@ static void share(const struct hop *hop, size_t n)
     }
 }
 
-void both_ways_share(const char *const *host, size_t n, struct link *link)
+void both_ways_share(const long *host, size_t n, struct link *link)
 {
     struct hop *hop = memory_resize(NULL, n, sizeof *hop);
     size_t n_hops = 0;

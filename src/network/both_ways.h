@@ -10,11 +10,10 @@
  * What a ring leaves to `link[n]`, from position i to i+1 (mod n), where it sends both ways between
  * the same two ends: bandwidth_Bps = min(bandwidth_Bps, both_ways_Bps / links between them).
  *
- *   host  [n], of the device at each position; NULL: alone on its host. Ends are hosts; within a
- *         host, devices.
+ *   host  [n], as network_settle takes them. Ends are hosts; within a host, devices.
  *
  * Links without both_ways_Bps stay as they are. O(n log n).
  */
-void both_ways_share(const char *const *host, size_t n, struct link *link);
+void both_ways_share(const long *host, size_t n, struct link *link);
 
 #endif

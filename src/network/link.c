@@ -5,6 +5,7 @@
  */
 #include "network/both_ways.h"
 #include "network/slowest_link.h"
+#include "network/uplinks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -293,24 +294,51 @@ static bool depend_on_ring(const struct link *link, size_t n)
     return false;
 }
 
-void network_settle(const char *const *host, size_t n, struct link *link)
+void network_settle(const long *host, size_t n, struct link *link)
 {
+    uplinks_share(host, n, link);
     if (!depend_on_ring(link, n))
         return;
     both_ways_share(host, n, link);
     slowest_link_expect(link, n);
 }
 
+/* A position in a ring and its device's host, or NULL. */
+struct place_of_host {
+    const char *host;
+    size_t position;
+};
+
+static int by_host(const void *a, const void *b)
+{
+    const struct place_of_host *x = a, *y = b;
+    if (x->host && y->host)
+        return strcmp(x->host, y->host);
+    return (x->host != NULL) - (y->host != NULL);
+}
+
+/* Settles a ring whose hosts are known by name; those of `at` come out in another order. */
+static void settle_by_name(struct place_of_host *at, size_t n, struct link *link)
+{
+    long *number = memory_resize(NULL, n, sizeof *number), last = NETWORK_ALONE;
+    qsort(at, n, sizeof *at, by_host);
+    for (size_t k = 0; k < n; k++) {
+        if (at[k].host && (k == 0 || by_host(&at[k - 1], &at[k]) != 0))
+            last++;
+        number[at[k].position] = at[k].host ? last : NETWORK_ALONE;
+    }
+    network_settle(number, n, link);
+    free(number);
+}
+
 static void settle_whole(const struct job *job, struct link *link)
 {
     size_t n = job->n_devices;
-    if (!depend_on_ring(link, n))
-        return;
-    const char **host = memory_resize(NULL, n, sizeof *host);
+    struct place_of_host *at = memory_resize(NULL, n, sizeof *at);
     for (size_t i = 0; i < n; i++)
-        host[i] = job_device_host(job, job_ring_device(job, i), NULL);
-    network_settle(host, n, link);
-    free(host);
+        at[i] = (struct place_of_host){job_device_host(job, job_ring_device(job, i), NULL), i};
+    settle_by_name(at, n, link);
+    free(at);
 }
 
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
@@ -433,11 +461,11 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
-    const char **host = memory_resize(NULL, n, sizeof *host);
+    struct place_of_host *at = memory_resize(NULL, n, sizeof *at);
     for (size_t i = 0; i < n; i++)
-        host[i] = end[i].host;
-    network_settle(host, n, link);
-    free(host);
+        at[i] = (struct place_of_host){end[i].host, i};
+    settle_by_name(at, n, link);
+    free(at);
     return true;
 }
 

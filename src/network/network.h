@@ -33,8 +33,9 @@ struct link {
         *curve;          /* by size of the message; NULL: latency_s + size/bandwidth_Bps */
     double together_Bps; /* while all links of the full ring were busy; 0: not measured */
     enum link_source source;
-    bool at_least; /* measured with a CPU that was the limit: the link may be faster */
-    bool shared;   /* in a ring: bandwidth_Bps is together_Bps, another link takes the rest */
+    bool at_least;      /* measured with a CPU that was the limit: the link may be faster */
+    bool shared;        /* in a ring: bandwidth_Bps is together_Bps, another link takes the rest */
+    size_t uplink_hops; /* in a ring: of how many hops of a host bandwidth_Bps is a share; 0: one */
     bool failed;
 };
 
@@ -141,11 +142,12 @@ bool network_ring(const struct network *network, const struct job *job, struct l
                   struct error *e);
 
 /*
- * What links around a ring leave each other, where that depends on all of them: those whose two
- * directions share, and those that vary. `host[n]` of the device at each position, NULL where it is
- * alone on its host.
+ * What links around a ring leave each other: those whose two directions share, those that vary, and
+ * those of one host. `host[n]`: of the device at each position, numbered from 0, NETWORK_ALONE
+ * where it is alone on its host.
  */
-void network_settle(const char *const *host, size_t n, struct link *link);
+enum { NETWORK_ALONE = -1 };
+void network_settle(const long *host, size_t n, struct link *link);
 
 /*
  * Links of all pairs, as a ring that has them leaves them: `link[n][n]` row-major, from `from[i]`

@@ -36,6 +36,11 @@ void mean_ring_make(struct arena *arena, const struct job *job, const struct pro
         make_timeline(arena, profile, forecast, ring);
 }
 
+double mean_ring_idle_Bps(const struct mean_ring *ring, int type)
+{
+    return ring->model == MODEL_TIMELINE ? ring->type[type].idle_Bps : INFINITY;
+}
+
 static double n_rounds(const struct mean_ring *ring)
 {
     return 2 * ((double)ring->n_devices - 1);

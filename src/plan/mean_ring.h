@@ -20,6 +20,10 @@ struct mean_ring {
 void mean_ring_make(struct arena *arena, const struct job *job, const struct profile *profile,
                     const struct forecast *forecast, struct mean_ring *ring);
 
+/* What a device of the type sends at the most, as of struct ft_timeline_type; INFINITY for the
+ * closed form. */
+double mean_ring_idle_Bps(const struct mean_ring *ring, int type);
+
 /* Seconds of a step with these types and links by position, each [n_devices]. */
 double mean_ring_step_s(const struct mean_ring *ring, const int *type_of,
                         const struct ft_link *link);

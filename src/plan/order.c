@@ -78,7 +78,7 @@ static void cost_hops(struct finder *f)
         const struct link *link = &s->link[i];
         bool known = link->source != LINK_UNKNOWN;
         int type = s->kinds.kind[i / n].type;
-        struct ft_link as_sent = forecast_as_link(link);
+        struct ft_link as_sent = forecast_as_link(link, mean_ring_idle_Bps(&s->ring, type));
         least_s[i] = known ? mean_ring_device_s(&s->ring, type, as_sent) : INFINITY;
         chunks_s[i] = known ? mean_ring_chunks_s(&s->ring, type, as_sent) : INFINITY;
     }
@@ -142,7 +142,7 @@ static uint32_t *order_by_hosts(struct finder *f)
     for (size_t first = 0; first < kinds->n; first++) {
         for (uint32_t k = (uint32_t)first; k < kinds->n; k++) {
             long host = kinds->kind[first].host;
-            bool together = k == first || (host != RING_NO_HOST && host == kinds->kind[k].host);
+            bool together = k == first || (host != NETWORK_ALONE && host == kinds->kind[k].host);
             for (size_t i = 0; together && !placed[k] && i < kinds->kind[k].count; i++)
                 order[n++] = k;
             placed[k] = placed[k] || together;
@@ -195,13 +195,11 @@ static size_t tries_for(size_t n_devices)
 static void start_search(struct finder *f)
 {
     struct order_search *s = &f->search;
-    size_t n = f->job->n_devices, n_hosts = (size_t)s->kinds.n_hosts;
+    size_t n = f->job->n_devices;
     s->type_of = ARENA_ARRAY(f->arena, n, int);
     s->link_of = ARENA_ARRAY(f->arena, n, struct link);
-    s->host_of = ARENA_ARRAY(f->arena, n, const char *);
+    s->host_of = ARENA_ARRAY(f->arena, n, long);
     s->sent = ARENA_ARRAY(f->arena, n, struct ft_link);
-    s->n_leaving = ARENA_ARRAY(f->arena, n_hosts, size_t);
-    s->n_entering = ARENA_ARRAY(f->arena, n_hosts, size_t);
     s->most_tries = tries_for(n);
     s->best = listed_order(f);
     s->best_s = order_step_s(s, s->best);
@@ -243,7 +241,7 @@ static void describe(struct finder *f, const uint32_t *order, struct order_value
         const struct ring_kind *a = &s->kinds.kind[order[i]];
         const struct ring_kind *b = &s->kinds.kind[order[(i + 1) % n]];
         value->n_between_types += a->type != b->type;
-        value->n_between_hosts += a->host == RING_NO_HOST || a->host != b->host;
+        value->n_between_hosts += a->host == NETWORK_ALONE || a->host != b->host;
     }
 }
 
@@ -256,8 +254,8 @@ static size_t count_hosts(const struct finder *f)
     size_t n = 0;
     for (size_t k = 0; k < kinds->n; k++) {
         const struct ring_kind *kind = &kinds->kind[k];
-        n += kind->host == RING_NO_HOST ? kind->count : !seen[kind->host];
-        if (kind->host != RING_NO_HOST)
+        n += kind->host == NETWORK_ALONE ? kind->count : !seen[kind->host];
+        if (kind->host != NETWORK_ALONE)
             seen[kind->host] = true;
     }
     arena_free(&scratch);

@@ -5,49 +5,13 @@
 
 #include "predict/parts.h"
 
-static bool crosses_hosts(const struct ring_kind *from, const struct ring_kind *to)
-{
-    return from->host == RING_NO_HOST || from->host != to->host;
-}
-
-static void count_crossings(struct order_search *s, const uint32_t *order)
-{
-    size_t n = s->ring.n_devices, n_hosts = (size_t)s->kinds.n_hosts;
-    memset(s->n_leaving, 0, n_hosts * sizeof *s->n_leaving);
-    memset(s->n_entering, 0, n_hosts * sizeof *s->n_entering);
-    for (size_t i = 0; i < n; i++) {
-        const struct ring_kind *from = &s->kinds.kind[order[i]];
-        const struct ring_kind *to = &s->kinds.kind[order[(i + 1) % n]];
-        if (!crosses_hosts(from, to))
-            continue;
-        if (from->host != RING_NO_HOST)
-            s->n_leaving[from->host]++;
-        if (to->host != RING_NO_HOST)
-            s->n_entering[to->host]++;
-    }
-}
-
-/* How many hops a hop shares its uplinks with, itself included. */
-static double sharers(const struct order_search *s, const struct ring_kind *from,
-                      const struct ring_kind *to)
-{
-    size_t most = 1;
-    if (!crosses_hosts(from, to))
-        return 1;
-    if (from->host != RING_NO_HOST && s->n_leaving[from->host] > most)
-        most = s->n_leaving[from->host];
-    if (to->host != RING_NO_HOST && s->n_entering[to->host] > most)
-        most = s->n_entering[to->host];
-    return (double)most;
-}
-
 /* False where a link has no value. */
 static bool take_links(struct order_search *s, const uint32_t *order)
 {
     size_t n = s->ring.n_devices;
     for (size_t i = 0; i < n; i++) {
         s->link_of[i] = s->link[order[i] * s->kinds.n + order[(i + 1) % n]];
-        s->host_of[i] = s->kinds.kind[order[i]].host_name;
+        s->host_of[i] = s->kinds.kind[order[i]].host;
         s->type_of[i] = s->kinds.kind[order[i]].type;
         if (s->link_of[i].source == LINK_UNKNOWN)
             return false;
@@ -59,18 +23,12 @@ static bool take_links(struct order_search *s, const uint32_t *order)
 double order_step_s(struct order_search *s, const uint32_t *order)
 {
     size_t n = s->ring.n_devices;
-    const struct ring_kind *kind = s->kinds.kind;
     if (!take_links(s, order))
         return INFINITY;
-    count_crossings(s, order);
     s->n_sharing = 0;
     for (size_t i = 0; i < n; i++) {
-        struct link *link = &s->link_of[i];
-        bool measured_so = link->shared || link->curve;
-        double share = sharers(s, &kind[order[i]], &kind[order[(i + 1) % n]]);
-        link->bandwidth_Bps /= measured_so ? 1 : share;
-        s->n_sharing += !measured_so && share > 1;
-        s->sent[i] = forecast_as_link(link);
+        s->n_sharing += s->link_of[i].uplink_hops > 0;
+        s->sent[i] = forecast_as_link(&s->link_of[i], mean_ring_idle_Bps(&s->ring, s->type_of[i]));
     }
     return mean_ring_step_s(&s->ring, s->type_of, s->sent);
 }

@@ -18,19 +18,16 @@ struct order_search {
     uint32_t *best;          /* [n_devices] kinds by position */
     double best_s;
     /* For trying an order: */
-    int *type_of;                   /* [n_devices] */
-    struct link *link_of;           /* [n_devices], to the next position */
-    const char **host_of;           /* [n_devices] */
-    struct ft_link *sent;           /* [n_devices], link_of as the step takes it */
-    size_t *n_leaving, *n_entering; /* [kinds.n_hosts], hops across hosts */
-    size_t n_sharing;               /* hops of the order tried last that share an uplink */
+    int *type_of;         /* [n_devices] */
+    struct link *link_of; /* [n_devices], to the next position */
+    long *host_of;        /* [n_devices] */
+    struct ft_link *sent; /* [n_devices], link_of as the step takes it */
+    size_t n_sharing;     /* hops of the order tried last that share an uplink */
     size_t n_tried, most_tries;
 };
 
 /*
- * Seconds of a step with an order of kinds, INFINITY where a link of it has no value. Where more
- * than one hop leaves a host, or enters it, they share its uplink, unless the link's own value was
- * measured beside others, as curves by message size are.
+ * Seconds of a step with an order of kinds, INFINITY where a link of it has no value.
  */
 double order_step_s(struct order_search *search, const uint32_t *order);
 

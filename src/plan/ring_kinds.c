@@ -21,15 +21,15 @@ static bool names(const struct network *network, const char *name)
     return network && name && network_find(network, name) != NETWORK_NO_NAME;
 }
 
-static size_t add_kind(struct finder *f, size_t device, int type, long host, const char *host_name)
+static size_t add_kind(struct finder *f, size_t device, int type, long host)
 {
     struct ring_kinds *kinds = f->kinds;
     if (kinds->n == f->capacity) {
         f->capacity = f->capacity ? 2 * f->capacity : 64;
         kinds->kind = memory_resize(kinds->kind, f->capacity, sizeof *kinds->kind);
     }
-    kinds->kind[kinds->n] = (struct ring_kind){
-        .type = type, .host = host, .first = device, .other = device, .host_name = host_name};
+    kinds->kind[kinds->n] =
+        (struct ring_kind){.type = type, .host = host, .first = device, .other = device};
     return kinds->n++;
 }
 
@@ -55,14 +55,14 @@ static void place_device(struct finder *f, struct open_kinds *open, int type, si
     bool alone = !host || strcmp(name, host) == 0;
     bool by_slot = !alone && f->network && f->network->n_within > 0;
     bool named = names(f->network, name) || by_slot;
-    long number = alone ? RING_NO_HOST : (long)device_numbers_find(f->entry, f->n_entries, host);
+    long number = alone ? NETWORK_ALONE : (long)device_numbers_find(f->entry, f->n_entries, host);
     size_t kind;
     if (alone && !named && open->has_lone)
         kind = open->lone;
     else if (!alone && !named && open->host == host)
         kind = open->on_host;
     else
-        kind = add_kind(f, device, type, number, alone ? NULL : host);
+        kind = add_kind(f, device, type, number);
     if (alone && !named) {
         open->lone = kind;
         open->has_lone = true;

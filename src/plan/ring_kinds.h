@@ -8,13 +8,10 @@
 #include "job/job.h"
 #include "network/network.h"
 
-enum { RING_NO_HOST = -1 };
-
 struct ring_kind {
     int type;
-    long host; /* number of the host that all are on; RING_NO_HOST: each is on its own */
-    const char *host_name; /* of that host, or NULL */
-    size_t first, other;   /* devices; the same where there is but one */
+    long host;           /* number of the host that all are on; NETWORK_ALONE: each is on its own */
+    size_t first, other; /* devices; the same where there is but one */
     size_t count;
 };
 

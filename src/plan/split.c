@@ -445,7 +445,8 @@ static void take_links(struct splitter *s)
     s->link = ARENA_ARRAY(s->arena, job->n_devices, struct ft_link);
     for (size_t i = 0; i < job->n_devices; i++) {
         s->type_of[i] = job_device_type(job, job_ring_device(job, i));
-        s->link[i] = forecast_as_link(&s->split->forecast.link[i]);
+        const struct forecast *f = &s->split->forecast;
+        s->link[i] = forecast_as_link(&f->link[i], f->type[s->type_of[i]].ceilings.idle_Bps);
     }
 }
 

@@ -189,8 +189,10 @@ static void change_link(const struct variant *v, int from, int to, struct link *
         if (!forth && !back)
             continue;
         link->curve = NULL;
-        if (change->bandwidth_Bps > 0)
+        if (change->bandwidth_Bps > 0) {
             link->bandwidth_Bps = change->bandwidth_Bps;
+            link->at_least = false;
+        }
         if (change->latency_s >= 0)
             link->latency_s = change->latency_s;
     }
@@ -271,11 +273,12 @@ static int type_at(const struct system *s, size_t position)
     return job_device_type(&s->job, job_ring_device(&s->job, position));
 }
 
-/* A link that varies is as much slower in the ring as it was. */
+/* A link that varies, or shares its host's uplink, is as much slower in the ring as it was. */
 static void change_settled_link(const struct system *s, int from, int to, struct link *link)
 {
     const struct link *class = class_link(&s->w->classes, from, to, false);
-    double left = 1, before_Bps = link->bandwidth_Bps;
+    double left = link->uplink_hops > 0 ? 1 / (double)link->uplink_hops : 1;
+    double before_Bps = link->bandwidth_Bps;
     if (link->spread > 0 && class->bandwidth_Bps > 0)
         left = link->bandwidth_Bps / class->bandwidth_Bps;
     change_link(s->variant, from, to, link);
@@ -326,9 +329,12 @@ static bool step_by_timeline(struct system *s, struct error *e)
     struct ft_link *link = ARENA_ARRAY(&s->arena, s->f.n_hops, struct ft_link);
     for (size_t i = 0; i < n; i++)
         type_of[i] = type_at(s, i);
-    for (size_t h = 0; h < s->f.n_hops; h++)
-        link[h] = forecast_as_link(&s->f.link[h]);
-    struct ft_timeline timeline = {.type = timeline_types(s),
+    struct ft_timeline_type *type = timeline_types(s);
+    for (size_t h = 0; h < s->f.n_hops; h++) {
+        size_t from = s->f.hop ? s->f.hop[h].from : h;
+        link[h] = forecast_as_link(&s->f.link[h], type[type_of[from]].idle_Bps);
+    }
+    struct ft_timeline timeline = {.type = type,
                                    .n_types = (size_t)s->f.n_types,
                                    .type_of = type_of,
                                    .link = n > 1 ? link : NULL,

@@ -30,10 +30,11 @@ struct span {
 struct timeline_forecast {
     bool known;
     const char *why_not;
-    bool spread_known;  /* every type has the samples of its steps */
-    struct span step_s; /* of single steps */
-    size_t n_steps;     /* that were drawn */
-    double mean_error;  /* of the mean step, relative: for how few iterations were measured */
+    bool spread_known;     /* every type has the samples of its steps */
+    struct span step_s;    /* of single steps */
+    size_t n_steps;        /* that were drawn */
+    double step_deviation; /* of single steps within a run, relative standard deviation */
+    double between_runs;   /* of the mean step of one run and another, likewise */
     /* What was walked, for what else can be asked of it; NULL where not known: */
     const struct ft_timeline *ring;            /* mean times, ceilings fitted */
     const struct ft_timeline_samples *samples; /* [n_types] */

@@ -155,7 +155,7 @@ bool forecast_collective_times(struct arena *arena, const struct job *job, const
     struct ft_link *link = ARENA_ARRAY(arena, f->n_hops, struct ft_link);
     double *start_s = ARENA_ARRAY(arena, f->n_devices, double);
     for (size_t h = 0; h < f->n_hops; h++)
-        link[h] = forecast_as_link(&f->link[h]);
+        link[h] = forecast_as_link(&f->link[h], INFINITY);
     memset(start_s, 0, f->n_devices * sizeof *start_s);
     if (ft_collective_all_reduce(f->collective, link, start_s, f->payload_bytes, time_s, message))
         return true;

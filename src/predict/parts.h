@@ -67,8 +67,11 @@ bool forecast_collective_times(struct arena *arena, const struct job *job,
 bool forecast_closed_form(struct arena *arena, const struct job *job, struct forecast *forecast,
                           struct error *e);
 
-/* A link as the library takes it. */
-struct ft_link forecast_as_link(const struct link *link);
+/*
+ * A link as the library takes it, from a device that sends `idle_Bps` at the most, INFINITY where
+ * that is not known: a link of which only a lower bound is known takes as much.
+ */
+struct ft_link forecast_as_link(const struct link *link, double idle_Bps);
 
 /*
  * The timeline's step, and what decides it, from a forecast that has its types' stages, links and

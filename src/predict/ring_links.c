@@ -12,7 +12,8 @@ static void warn_of_lower_bounds(const struct forecast *f, struct warnings *warn
     if (n > 0)
         warn(warnings,
              "%zu of the %s's links have lower bounds only (measured>=): a CPU was the limit while "
-             "they were measured, so they may be faster, and the step shorter.",
+             "they were measured. They count as no slower than what devices were seen to send in "
+             "their sub-systems; they may be faster, and the step shorter.",
              n, f->collective_name);
 }
 
@@ -38,6 +39,25 @@ static void warn_of_shared(struct arena *arena, const struct job *job, const str
              "measured while all were busy, the slowest %s -> %s with %s.",
              n, name_of(arena, job, f->hop[slowest].from), name_of(arena, job, f->hop[slowest].to),
              units_format(f->link[slowest].bandwidth_Bps, DIMENSION_BANDWIDTH, rate));
+}
+
+static void warn_of_uplinks(struct arena *arena, const struct job *job, const struct forecast *f,
+                            struct warnings *warnings)
+{
+    size_t n = 0, most = 0;
+    for (size_t h = 0; h < f->n_hops; h++) {
+        n += f->link[h].uplink_hops > 0;
+        most = f->link[h].uplink_hops > f->link[most].uplink_hops ? h : most;
+    }
+    if (n > 0)
+        warn(warnings,
+             "%zu of the ring's links share their host's uplink with another, up to %zu of them as "
+             "%s -> %s: each counts with its part of its bandwidth. `foretrain bandwidth "
+             "--together` "
+             "measures what they leave each other; `foretrain order` finds a ring that enters a "
+             "host once.",
+             n, f->link[most].uplink_hops, name_of(arena, job, f->hop[most].from),
+             name_of(arena, job, f->hop[most].to));
 }
 
 /* What other links leave of a link is known for rings. */
@@ -91,6 +111,7 @@ void forecast_warn_links(struct arena *arena, const struct job *job, const struc
 {
     warn_of_lower_bounds(f, warnings);
     warn_of_shared(arena, job, f, warnings);
+    warn_of_uplinks(arena, job, f, warnings);
     warn_of_slowed(f, warnings);
     warn_of_small_messages(f, warnings);
 }

@@ -111,7 +111,7 @@ static bool timeline(struct scaled *s, struct scaling_point *p)
     ring.type_of = s->type_of;
     ring.link = s->n_devices > 1 ? link : NULL;
     for (size_t i = 0; i < s->n_devices; i++)
-        link[i] = forecast_as_link(&s->f->link[s->like[i]]);
+        link[i] = forecast_as_link(&s->f->link[s->like[i]], ring.type[s->type_of[i]].idle_Bps);
     if (!ft_timeline_spread(&ring, s->f->timeline.samples, s->f->timeline.n_prefetched, n, SEED,
                             step_s, NULL))
         return false;

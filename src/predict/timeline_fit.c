@@ -80,7 +80,7 @@ static bool is_better(const struct fit *f, const struct point *a, const struct p
 
 static const double RATIO = 1.4142135623730951, GOLDEN = 0.6180339887498949;
 static const double LEAST_BUSY = 1.0 / 16; /* of idle: less is not told from nothing */
-enum { COARSE = 18, BUSY_CUTS = 12, IDLE_CUTS = 8 };
+enum { COARSE = 26, BUSY_CUTS = 12, IDLE_CUTS = 8 };
 
 typedef bool try_ceiling(struct fit *f, double ceiling_Bps, double idle_Bps, struct point *point);
 

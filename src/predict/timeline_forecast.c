@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "predict/measured_ring.h"
+#include "predict/measured_steps.h"
 #include "predict/message.h"
 #include "predict/other_collectives.h"
 #include "predict/parts.h"
@@ -32,10 +33,13 @@ struct whole {
     double residual_sd_s;
 };
 
-struct ft_link forecast_as_link(const struct link *link)
+struct ft_link forecast_as_link(const struct link *link, double idle_Bps)
 {
     const struct link_curve none = {NULL, 0}, *curve = link->curve ? link->curve : &none;
-    return (struct ft_link){link->bandwidth_Bps, fmax(0, link->latency_s), curve->point, curve->n};
+    double bandwidth_Bps = link->bandwidth_Bps;
+    if (link->at_least && isfinite(idle_Bps))
+        bandwidth_Bps = fmax(bandwidth_Bps, idle_Bps);
+    return (struct ft_link){bandwidth_Bps, fmax(0, link->latency_s), curve->point, curve->n};
 }
 
 /* NULL, or why the timeline is not known. */
@@ -63,10 +67,10 @@ static void make_ring(struct whole *w, const struct forecast *f)
         w->samples[t] = w->steps[t].samples;
     }
     w->n_hops = f->n_hops;
-    for (size_t h = 0; h < f->n_hops; h++)
-        link[h] = forecast_as_link(&f->link[h]);
     for (size_t i = 0; i < n; i++)
         type_of[i] = job_device_type(w->job, job_ring_device(w->job, i));
+    for (size_t h = 0; h < f->n_hops; h++)
+        link[h] = forecast_as_link(&f->link[h], INFINITY);
     w->timeline = (struct ft_timeline){.type = w->type,
                                        .n_types = n_types,
                                        .type_of = type_of,
@@ -83,7 +87,7 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
     struct ft_link *link = ARENA_ARRAY(w->arena, ring->n, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, ring->n, int);
     for (size_t i = 0; i < ring->n; i++) {
-        link[i] = forecast_as_link(&ring->link[i]);
+        link[i] = forecast_as_link(&ring->link[i], w->type[t].idle_Bps);
         type_of[i] = 0;
     }
     struct ft_timeline own = w->timeline;
@@ -120,6 +124,15 @@ static void set_sending(const struct type_forecast *forecast, struct ft_timeline
     type->idle_Bps = forecast->ceilings.idle_Bps;
 }
 
+/* Links of which only a lower bound is known do not say what is too fast to be felt. */
+static void open_up(const struct measured_ring *ring, struct ft_timeline *own)
+{
+    const double far = 16;
+    struct ft_link *link = (struct ft_link *)own->link;
+    for (size_t i = 0; i < ring->n; i++)
+        link[i].bandwidth_Bps *= ring->link[i].at_least ? far : 1;
+}
+
 /* NULL, or why nothing says what a device of the type can send. */
 static const char *fit(struct whole *w, const struct network *network, int t,
                        struct type_forecast *type)
@@ -139,6 +152,7 @@ static const char *fit(struct whole *w, const struct network *network, int t,
     struct ft_timeline own = own_timeline(w, t, &ring);
     find_rounds(&p->rounds, &own, type);
     set_sending(type, &w->type[t]);
+    open_up(&ring, &own);
     if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, &type->ceilings, message))
         return NULL;
     return arena_copy(w->arena, message);
@@ -163,29 +177,13 @@ static double mixed_step(struct whole *w, const struct network *network)
     return ft_timeline_step(&own, &step, NULL) ? step.step_s : 0;
 }
 
-/* Measured, the mean over devices; NULL: not by iteration. */
-static double *measured_steps(struct arena *arena, const struct profile *p, size_t n_iterations)
-{
-    const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n_devices = (size_t)profile_sampled(p);
-    if (!step->value || step->stats.n != n_iterations * n_devices)
-        return NULL;
-    double *mean_s = ARENA_ARRAY(arena, n_iterations, double);
-    for (size_t j = 0; j < n_iterations; j++) {
-        double sum_s = 0;
-        for (size_t d = 0; d < n_devices; d++)
-            sum_s += step->value[d * n_iterations + j];
-        mean_s[j] = sum_s / (double)n_devices;
-    }
-    return mean_s;
-}
-
 /* What a sub-system's steps took more or less than replayed: how communication varies. */
 static void keep_residuals(struct whole *w, int t, const double *replayed_s)
 {
     size_t n = w->samples[t].n_iterations;
-    double *residual_s = measured_steps(w->arena, &w->profile[t], n);
-    if (!residual_s || !w->steps[t].sampled)
+    struct measured_steps measured = measured_steps_of(w->arena, &w->profile[t]);
+    double *residual_s = measured.mean_s;
+    if (measured.n != n || !w->steps[t].sampled)
         return;
     for (size_t j = 0; j < n; j++)
         residual_s[j] -= replayed_s[j];
@@ -274,6 +272,16 @@ void forecast_set_whole(const struct type_forecast *forecast, struct ft_timeline
     type->rest_s += forecast->others_rest_s;
 }
 
+/* Once it is known what devices send. */
+static void raise_links(struct whole *w, const struct forecast *f)
+{
+    struct ft_link *link = ARENA_ARRAY(w->arena, f->n_hops, struct ft_link);
+    for (size_t h = 0; h < f->n_hops && w->timeline.link; h++)
+        link[h] =
+            forecast_as_link(&f->link[h], w->type[w->timeline.type_of[f->hop[h].from]].idle_Bps);
+    w->timeline.link = w->timeline.link ? link : NULL;
+}
+
 static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
 {
     for (int t = 0; t < f->n_types; t++) {
@@ -305,40 +313,29 @@ static size_t steps_to_draw(const struct whole *w)
     return n >= MOST_STEPS ? MOST_STEPS : n <= FEWEST_STEPS ? FEWEST_STEPS : (size_t)n;
 }
 
-/*
- * How well a type's mean step is known, relative: by means over blocks of its iterations, which may
- * hang together (docs/model.md, "Spread").
- */
-static double error_of_mean(const struct profile *p)
-{
-    enum { MOST_BLOCKS = 16 };
-    const struct samples *step = &p->stage[STAGE_STEP];
-    size_t n_devices = (size_t)profile_sampled(p);
-    size_t n = step->value ? step->stats.n / n_devices : 0;
-    size_t n_blocks = (size_t)sqrt((double)n);
-    double block[MOST_BLOCKS];
-    if (n_blocks > MOST_BLOCKS)
-        n_blocks = MOST_BLOCKS;
-    if (n_blocks < 2)
-        return 0;
-    for (size_t b = 0; b < n_blocks; b++) {
-        size_t from = b * n / n_blocks, to = (b + 1) * n / n_blocks;
-        double sum = 0;
-        for (size_t k = from; k < to; k++)
-            for (size_t d = 0; d < n_devices; d++)
-                sum += step->value[d * n + k];
-        block[b] = sum / (double)((to - from) * n_devices);
-    }
-    struct stats stats = stats_of(block, n_blocks);
-    return stats.mean > 0 ? stats.sd / stats.mean / sqrt((double)n_blocks) : 0;
-}
-
 /* Steps vary as drawn, and by what was seen beside that. */
 static void add_residuals(const struct whole *w, double *step_s, size_t n)
 {
     struct random random = random_seed(SEED, UINT64_MAX);
     for (size_t k = 0; w->n_residuals > 0 && k < n; k++)
         step_s[k] = fmax(0, step_s[k] + w->residual_s[random_below(&random, w->n_residuals)]);
+}
+
+/* Of the type whose runs differ most. */
+static double between_runs(const struct whole *w)
+{
+    double most = 0;
+    for (int t = 0; t < w->job->n_types; t++)
+        most = fmax(most, measured_steps_between_runs(measured_steps_of(w->arena, &w->profile[t])));
+    return most;
+}
+
+/* Steps are those of another run than the sub-systems'. */
+static void vary_between_runs(double *step_s, size_t n, double deviation)
+{
+    struct random random = random_seed(SEED, UINT64_MAX - 1);
+    for (size_t k = 0; k < n; k++)
+        step_s[k] = fmax(0, step_s[k] * (1 + deviation * random_normal(&random)));
 }
 
 static void keep_ring(const struct whole *w, struct timeline_forecast *out)
@@ -359,8 +356,11 @@ static bool draw_steps(struct whole *w, struct timeline_forecast *out, char *mes
         return false;
     add_residuals(w, step_s, n);
     out->n_steps = n;
-    out->step_s = (struct span){stats_of(step_s, n).mean, stats_quantile(step_s, n, 0.1),
-                                stats_quantile(step_s, n, 0.9)};
+    out->step_s.mean = stats_of(step_s, n).mean;
+    out->step_deviation = stats_of(step_s, n).sd / out->step_s.mean;
+    vary_between_runs(step_s, n, out->between_runs);
+    out->step_s.low = stats_quantile(step_s, n, 0.1);
+    out->step_s.high = stats_quantile(step_s, n, 0.9);
     return true;
 }
 
@@ -384,14 +384,13 @@ static bool has_samples(const struct whole *w)
 
 static bool find_step(struct whole *w, struct timeline_forecast *out, char *message)
 {
+    out->between_runs = between_runs(w);
     if (!(has_samples(w) ? draw_steps(w, out, message) : take_mean_step(w, out, message)))
         return false;
     out->known = true;
     out->spread_known = true;
-    for (int t = 0; t < w->job->n_types; t++) {
+    for (int t = 0; t < w->job->n_types; t++)
         out->spread_known = out->spread_known && w->steps[t].sampled;
-        out->mean_error = fmax(out->mean_error, error_of_mean(&w->profile[t]));
-    }
     if (!out->spread_known)
         out->step_s.low = out->step_s.high = out->step_s.mean;
     return true;
@@ -545,6 +544,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
         return true;
     make_ring(&w, f);
     fit_types(&w, network, f);
+    raise_links(&w, f);
     forecast_own(&w, network, f);
     go_over_to_whole(&w, f);
     if (!find_step(&w, &f->timeline, message)) {

@@ -11,149 +11,8 @@
 #include <string.h>
 
 #include "predict/message.h"
-#include "predict/ring_paths.h"
 #include "predict/step_record.h"
-
-/* When a device that communicates slower while it computes stops to. */
-struct timeline_computing {
-    double until_s;
-    size_t position;
-};
-
-/*
- * From its time on, until the next of them, the ring's own clock shows `clock_s` and runs with
- * `speed` seconds a second.
- */
-struct timeline_pace {
-    double from_s, clock_s, speed;
-};
-
-static const struct ft_timeline_type *type_at(const struct timeline_walk *w, size_t i)
-{
-    return &w->in->type[w->in->type_of[i]];
-}
-
-/* What rounds cost: the slowest device's staying, or all devices' passing on, added up. */
-struct round_costs {
-    double slowest_s, sum_s;
-};
-
-/* A chunk of a bucket from position i, into `stay_s` and `pass_s` of struct ring_paths. */
-static void cost_chunk(const struct timeline_walk *w, size_t i, double bucket_bytes, bool busy,
-                       double *stay_s, double *pass_s)
-{
-    const struct ft_link *link = &w->in->link[i];
-    double chunk_bytes = bucket_bytes / (double)w->in->n_devices;
-    struct sender sender = sender_of(type_at(w, i), busy);
-    *stay_s = message_stay_s(link, chunk_bytes, sender);
-    *pass_s = sender.round_s > 0 ? message_from_s(link, chunk_bytes, sender) : *stay_s;
-}
-
-/* A round of a ring takes as long as its slowest device, or what chunks need to go around. */
-static double round_s(const struct timeline_walk *w, struct round_costs costs)
-{
-    return later_of(costs.slowest_s, costs.sum_s / (double)w->in->n_devices);
-}
-
-static double computing_until_s(const struct timeline_walk *w, size_t i)
-{
-    return w->begin_s[i] + w->now[i]->forward_s + w->now[i]->backward_s + w->late_s[i];
-}
-
-static int latest_first(const void *a, const void *b)
-{
-    const struct timeline_computing *x = a, *y = b;
-    if (x->until_s != y->until_s)
-        return x->until_s < y->until_s ? 1 : -1;
-    return (x->position > y->position) - (x->position < y->position);
-}
-
-static void find_slowed(struct timeline_walk *w)
-{
-    w->n_slowed = 0;
-    for (size_t i = 0; i < w->in->n_devices; i++) {
-        const struct ft_timeline_type *type = type_at(w, i);
-        bool shows = w->in->collective || type->busy_round_s > 0 ||
-                     type->busy_Bps < w->in->link[i].bandwidth_Bps;
-        bool feeds_slower = type->busy_Bps < type->idle_Bps && shows;
-        if (feeds_slower || type->busy_round_s > type->idle_round_s)
-            w->slowed[w->n_slowed++] = (struct timeline_computing){computing_until_s(w, i), i};
-    }
-    qsort(w->slowed, w->n_slowed, sizeof *w->slowed, latest_first);
-}
-
-static void add_pace(struct timeline_walk *w, double from_s, double speed)
-{
-    double clock_s = from_s;
-    if (w->n_paces > 0) {
-        const struct timeline_pace *after = &w->pace[w->n_paces - 1];
-        clock_s = after->clock_s - (after->from_s - from_s) * speed;
-    }
-    w->pace[w->n_paces++] = (struct timeline_pace){from_s, clock_s, speed};
-}
-
-/* While the device at a position computes, too. */
-static void add_computing(const struct timeline_walk *w, size_t i, double bucket_bytes,
-                          struct round_costs *costs)
-{
-    double stay_s = 0, pass_s = 0;
-    if (w->in->collective) {
-        costs->slowest_s = later_of(costs->slowest_s, w->busy_s[i]);
-        return;
-    }
-    cost_chunk(w, i, bucket_bytes, true, &stay_s, &pass_s);
-    costs->slowest_s = later_of(costs->slowest_s, stay_s);
-    costs->sum_s += pass_s - w->pass_s[i];
-}
-
-/*
- * The ring's clock runs with the time once nobody computes; before that slower, by as much as a
- * round takes longer with those that still compute.
- */
-static void find_paces(struct timeline_walk *w, double bucket_bytes, struct round_costs idle)
-{
-    struct round_costs costs = idle;
-    double idle_s = round_s(w, idle), now_s = idle_s;
-    w->n_paces = 0;
-    for (size_t s = 0; s < w->n_slowed; s++) {
-        const struct timeline_computing *c = &w->slowed[s];
-        add_computing(w, c->position, bucket_bytes, &costs);
-        double slower_s = round_s(w, costs);
-        if (slower_s > now_s) {
-            add_pace(w, c->until_s, idle_s / now_s);
-            now_s = slower_s;
-        }
-    }
-    add_pace(w, 0, now_s > 0 ? idle_s / now_s : 1);
-}
-
-/* The first pace, latest first, that has begun at `value`. */
-static const struct timeline_pace *pace_at(const struct timeline_walk *w, double value,
-                                           bool by_clock)
-{
-    size_t low = 0, high = w->n_paces - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        double from = by_clock ? w->pace[middle].clock_s : w->pace[middle].from_s;
-        if (from <= value)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return &w->pace[low];
-}
-
-static double clock_at(const struct timeline_walk *w, double time_s)
-{
-    const struct timeline_pace *p = pace_at(w, time_s, false);
-    return p->clock_s + (time_s - p->from_s) * p->speed;
-}
-
-static double time_at(const struct timeline_walk *w, double clock_s)
-{
-    const struct timeline_pace *p = pace_at(w, clock_s, true);
-    return p->from_s + (clock_s - p->clock_s) / p->speed;
-}
+#include "predict/timeline_pace.h"
 
 /* One of the times of a bucket, on each device: the one at `member` in struct step_bucket. */
 static void keep(const struct timeline_walk *w, size_t bucket, size_t member, const double *time_s)
@@ -191,7 +50,7 @@ static void cost_messages(struct timeline_walk *w, double bucket_bytes, bool bus
 {
     const struct ft_collective *collective = w->in->collective;
     for (size_t i = 0; i < w->in->n_devices; i++)
-        w->sender[i] = sender_of(type_at(w, i), busy);
+        w->sender[i] = sender_of(timeline_type_at(w, i), busy);
     collective_cost(collective, w->in->link, bucket_bytes, w->sender, &w->work);
     collective_sending(collective, bucket_bytes, &w->work, sending_s);
 }
@@ -208,7 +67,8 @@ static struct round_costs cost_links(struct timeline_walk *w, size_t bucket)
     }
     for (size_t i = 0; i < w->in->n_devices; i++) {
         if (!w->in->collective) {
-            cost_chunk(w, i, bucket_bytes, false, &w->cost_s[i], &w->pass_s[i]);
+            timeline_cost_chunk(w, i, bucket_bytes / (double)w->in->n_devices, false, &w->cost_s[i],
+                                &w->pass_s[i]);
             idle.sum_s += w->pass_s[i];
         }
         idle.slowest_s = later_of(idle.slowest_s, w->cost_s[i]);
@@ -238,14 +98,14 @@ static bool run_bucket(struct timeline_walk *w, size_t bucket, struct round_cost
 {
     size_t n = w->in->n_devices;
     double bucket_bytes = w->in->bucket_bytes[bucket];
-    find_paces(w, bucket_bytes, idle);
+    timeline_find_paces(w, bucket_bytes / (double)n, idle);
     for (size_t i = 0; i < n; i++)
-        w->enter_s[i] = clock_at(w, start_s[i]);
+        w->enter_s[i] = timeline_clock_at(w, start_s[i]);
     keep(w, bucket, offsetof(struct step_bucket, clock_s), w->enter_s);
     if (!(w->in->collective ? run_collective(w, bucket_bytes) : run_ring(w)))
         return false;
     for (size_t i = 0; i < n; i++)
-        w->end_s[i] = time_at(w, w->end_s[i]);
+        w->end_s[i] = timeline_time_at(w, w->end_s[i]);
     keep(w, bucket, offsetof(struct step_bucket, done_s), w->end_s);
     return true;
 }
@@ -264,11 +124,12 @@ static void lengthen_computing(struct timeline_walk *w, size_t bucket)
     double n = (double)w->in->n_devices, bucket_bytes = w->in->bucket_bytes[bucket];
     for (size_t i = 0; i < w->in->n_devices; i++) {
         double span_s = w->end_s[i] - w->start_s[i];
-        double share = messages_lost_share(type_at(w, i), bucket_bytes, n, span_s);
+        double share = messages_lost_share(timeline_type_at(w, i), bucket_bytes, n, span_s);
         w->late_s[i] = w->late_before_s[i];
-        w->late_s[i] += lengthening_s(share, span_s, computing_until_s(w, i) - w->start_s[i]);
+        w->late_s[i] +=
+            lengthening_s(share, span_s, timeline_computes_until_s(w, i) - w->start_s[i]);
     }
-    find_slowed(w);
+    timeline_find_slowed(w);
 }
 
 /* A bucket's messages make devices compute for longer, and that makes its messages slower: once. */
@@ -317,7 +178,7 @@ static double loaded_s(const struct timeline_walk *w, size_t i)
 static double next_begin_s(const struct timeline_walk *w, size_t i)
 {
     const struct ft_timeline_type *now = w->now[i];
-    double computed_s = computing_until_s(w, i);
+    double computed_s = timeline_computes_until_s(w, i);
     bool in_ring = w->in->n_devices > 1 && w->in->n_buckets > 0;
     double done_s = in_ring ? later_of(computed_s, w->end_s[i]) : computed_s;
     double load_s = now->load_inside ? now->load_s : 0;
@@ -359,7 +220,7 @@ bool timeline_walk_step(struct timeline_walk *w, double *elapsed_s)
     size_t n_buckets = w->in->n_devices > 1 ? w->in->n_buckets : 0;
     memset(w->late_s, 0, w->in->n_devices * sizeof *w->late_s);
     if (n_buckets > 0)
-        find_slowed(w);
+        timeline_find_slowed(w);
     for (size_t b = 0; b < n_buckets; b++) {
         if (!all_reduce(w, b))
             return false;
@@ -441,7 +302,7 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
     if (messages_cost_computing(in) && !make_lengthening(walk))
         return false;
     for (size_t i = 0; w.now && i < n; i++)
-        w.now[i] = type_at(&w, i);
+        w.now[i] = timeline_type_at(&w, i);
     return w.now && w.begin_s && w.end_s && w.late_s && w.loaded_s && w.enter_s && w.cost_s &&
            walk->pass_s && w.slowed && w.pace;
 }

@@ -42,6 +42,12 @@ struct timeline_walk {
     size_t n_slowed, n_paces;
 };
 
+__attribute__((unused)) static inline const struct ft_timeline_type *
+timeline_type_at(const struct timeline_walk *w, size_t i)
+{
+    return &w->in->type[w->in->type_of[i]];
+}
+
 /* All devices begin at 0, with their types' times. False where memory is short; call
  * timeline_walk_free in any case. */
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in);

@@ -121,10 +121,8 @@ static void set_throughput(const struct ft_share *share, int n_types, struct for
     }
 }
 
-/*
- * Of a mean over so many steps: they vary by themselves, all alike by how well the mean step is
- * known (docs/model.md, "Spread").
- */
+/* Of so many steps of a run: they vary by themselves, and all alike from run to run (docs/model.md,
+ * "Spread"). */
 static struct span span_of_steps(const struct forecast *f, double n_steps)
 {
     const double tenth = 1.2815515655446004; /* normal: 10 % lie above so many deviations */
@@ -132,8 +130,8 @@ static struct span span_of_steps(const struct forecast *f, double n_steps)
     double all_s = n_steps * f->step_s;
     if (f->model != MODEL_TIMELINE || !timeline->spread_known)
         return (struct span){all_s, all_s, all_s};
-    double one = (timeline->step_s.high - timeline->step_s.low) / (2 * tenth * f->step_s);
-    double off_s = tenth * all_s * hypot(timeline->mean_error, one / sqrt(n_steps));
+    double within = timeline->step_deviation / sqrt(n_steps);
+    double off_s = tenth * all_s * hypot(timeline->between_runs, within);
     return (struct span){all_s, fmax(0, all_s - off_s), all_s + off_s};
 }
 

@@ -182,15 +182,45 @@ static void add_loads(struct arena *arena, const struct profile *p,
     samples->n_loads = interval->stats.n;
 }
 
+static bool is_done_sampled(const struct profile *p)
+{
+    size_t n = p->bucket[0].done.stats.n;
+    bool all = true;
+    for (size_t b = 0; b < p->n_buckets; b++)
+        all = all && p->bucket[b].done.value && p->bucket[b].done.stats.n == n;
+    return all;
+}
+
+/* Of each bucket and all before it, when the last was done: the mean of it. */
+static void last_done(const struct profile *p, double *done_s)
+{
+    size_t n = p->bucket[0].done.stats.n;
+    for (size_t k = 0; k < n; k++) {
+        double last_s = 0;
+        for (size_t b = 0; b < p->n_buckets; b++) {
+            last_s = fmax(last_s, p->bucket[b].done.value[k]);
+            done_s[b] += last_s / (double)n;
+        }
+    }
+}
+
+/* Buckets end one after the other in the timeline, whichever ended first. */
 static const double *done_times(struct arena *arena, const struct profile *p)
 {
-    double *done_s = ARENA_ARRAY(arena, p->n_buckets, double);
+    double *done_s = ARENA_ARRAY(arena, p->n_buckets, double), last_s = 0;
     for (size_t b = 0; b < p->n_buckets; b++) {
         if (!p->bucket[b].done.known)
             return NULL;
-        done_s[b] = p->bucket[b].done.stats.mean;
     }
-    return has_ready_times(p) ? done_s : NULL;
+    if (!has_ready_times(p))
+        return NULL;
+    if (is_done_sampled(p)) {
+        last_done(p, done_s);
+        return done_s;
+    }
+    for (size_t b = 0; b < p->n_buckets; b++)
+        last_s = done_s[b] = fmax(last_s, p->bucket[b].done.stats.mean);
+    return done_s;
 }
 
 /* A round of large messages costs more computing than one of small ones: by so much a byte. */

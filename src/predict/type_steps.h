@@ -13,7 +13,7 @@ struct type_steps {
     struct ft_timeline_type mean; /* its ceilings are INFINITY: the caller's to fit */
     struct ft_timeline_samples samples;
     bool sampled;         /* false: samples is the mean, once */
-    const double *done_s; /* [n_buckets], means; NULL: not known */
+    const double *done_s; /* [n_buckets], when it and all before it were, means; NULL: not known */
     double n_prefetched;  /* mini-batches that the loader makes ahead */
 };
 

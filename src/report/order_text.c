@@ -98,8 +98,7 @@ static void print_notes(struct arena *arena, const struct order *o, struct text 
         text_wrap(out, "  - ",
                   arena_format(arena,
                                "%zu hops of the listed order share their host's uplink with "
-                               "another: at mean times they count with their part of it; the "
-                               "forecast counts each link as if alone.",
+                               "another and count with their part of it.",
                                listed->n_sharing));
     if (o->together_known && found_another(o))
         text_wrap(out, "  - ",

@@ -192,7 +192,9 @@ static void list_link(const struct page *page, size_t h)
     html_number(page->out, "%s", page_unit(page, link->bandwidth_Bps, DIMENSION_BANDWIDTH));
     html_number(page->out, "%s", link->latency_s > 0 ? page_time(page, link->latency_s) : "-");
     html_cell(page->out, "%s%s%s", link_source_word(link), link->curve ? ", by size" : "",
-              link->shared ? ", what is left of a shared uplink" : "");
+              link->shared            ? ", what is left of a shared uplink"
+              : link->uplink_hops > 0 ? ", its part of a shared uplink"
+                                      : "");
     html_row_close(page->out);
 }
 

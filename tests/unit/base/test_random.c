@@ -1,4 +1,5 @@
 /* Seeded random numbers: the same everywhere, different by seed and stream, without bias. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,6 +92,25 @@ static void unit_stays_below_one(void **state)
     assert_true(sum > 49500 && sum < 50500);
 }
 
+/* Mean, deviation and tails of a hundred thousand, within four of their standard errors. */
+static void normal_is_normal(void **state)
+{
+    (void)state;
+    enum { DRAWS = 100000 };
+    struct random r = random_seed(2, 0);
+    double sum = 0, squares = 0, beyond = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        double value = random_normal(&r);
+        assert_true(isfinite(value));
+        sum += value;
+        squares += value * value;
+        beyond += fabs(value) > 1.2815515655446004;
+    }
+    assert_true(fabs(sum / DRAWS) < 4 * sqrt(1.0 / DRAWS));
+    assert_true(fabs(squares / DRAWS - 1) < 4 * sqrt(2.0 / DRAWS));
+    assert_true(fabs(beyond / DRAWS - 0.2) < 4 * sqrt(0.16 / DRAWS));
+}
+
 int main(void)
 {
     static const struct CMUnitTest test[] = {
@@ -99,6 +119,7 @@ int main(void)
         cmocka_unit_test(differs_by_seed_and_by_stream),
         cmocka_unit_test(below_is_uniform),
         cmocka_unit_test(below_has_no_bias_at_large_bounds),
+        cmocka_unit_test(normal_is_normal),
         cmocka_unit_test(below_one_is_zero),
         cmocka_unit_test(unit_stays_below_one),
     };

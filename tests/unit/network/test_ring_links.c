@@ -157,6 +157,53 @@ static void a_ring_that_crosses_twice_halves_it_again(void **state)
     finish(&lab);
 }
 
+static const char two_hosts[] = "devices:\n"
+                                "  a: {count: 2, batch: 1, hosts: 'x:2', allow_full: true}\n"
+                                "  b: {count: 3, batch: 1, hosts: ['y:2', z]}\n"
+                                "network: {measured: net.csv}\n"
+                                "ring: ['x:0', 'y:0', 'x:1', 'y:1', z]\n";
+
+/* Two hops leave x, two enter it; the one from y to z leaves y beside the one to x, and enters z
+ * alone. */
+static void hops_of_a_host_share_its_uplink(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, two_hosts,
+          "from,to,bandwidth\nx,y,10 MB/s\ny,x,12 MB/s\ny,z,30 MB/s\nz,x,8 MB/s\n");
+    ring(&lab);
+    assert_rates(&lab, (const double[]){5, 6, 5, 15, 4}, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(lab.link[i].uplink_hops, 2);
+    finish(&lab);
+}
+
+/* Those that all links of the ring left something are as they were measured. */
+static void an_uplink_that_was_measured_in_use_is_not_shared_again(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab, two_hosts,
+          "from,to,bandwidth,together\nx,y,10 MB/s,9 MB/s\ny,x,12 MB/s,5 MB/s\n"
+          "y,z,30 MB/s,\nz,x,8 MB/s,\n");
+    ring(&lab);
+    assert_rates(&lab, (const double[]){10, 5, 10, 15, 4}, 5);
+    finish(&lab);
+}
+
+static void a_ring_that_enters_each_host_once_shares_nothing(void **state)
+{
+    (void)state;
+    struct lab lab;
+    start(&lab,
+          "devices:\n  a: {count: 4, batch: 1, hosts: ['x:2', 'y:2']}\n"
+          "network: {links: [{between: [a, a], bandwidth: 10 MB/s}]}\n",
+          NULL);
+    ring(&lab);
+    assert_rates(&lab, (const double[]){10, 10, 10, 10}, 4);
+    finish(&lab);
+}
+
 static void two_devices_without_hosts_share_as_well(void **state)
 {
     (void)state;
@@ -351,6 +398,9 @@ int main(void)
         cmocka_unit_test(two_directions_between_two_hosts_share),
         cmocka_unit_test(around_three_hosts_every_link_is_used_one_way),
         cmocka_unit_test(a_ring_that_crosses_twice_halves_it_again),
+        cmocka_unit_test(hops_of_a_host_share_its_uplink),
+        cmocka_unit_test(an_uplink_that_was_measured_in_use_is_not_shared_again),
+        cmocka_unit_test(a_ring_that_enters_each_host_once_shares_nothing),
         cmocka_unit_test(two_devices_without_hosts_share_as_well),
         cmocka_unit_test(a_ring_waits_for_the_slowest_of_links_that_vary),
         cmocka_unit_test(a_constant_slow_link_hides_how_others_vary),

@@ -72,6 +72,36 @@ static void what_devices_cannot_feed_shows_in_the_whole(void **state)
     cluster_free(&lab.cluster);
 }
 
+static double step_over_links(const char *network, double *idle_Bps)
+{
+    struct lab lab;
+    lab_start(&lab);
+    cluster_read_network(&lab.cluster, network);
+    cluster_forecast(&lab.cluster);
+    *idle_Bps = lab.cluster.forecast.type[1].ceilings.idle_Bps;
+    double step_s = lab.cluster.forecast.step_s;
+    cluster_free(&lab.cluster);
+    return step_s;
+}
+
+/* Buckets were done as fast as 100 MB/s allow: a link that is known to make 20 or more makes that.
+ */
+static void a_lower_bound_gives_way_to_what_was_seen_to_be_sent(void **state)
+{
+    (void)state;
+#define ALL_LINKS(rate)                                                                            \
+    "from,to,bandwidth,source\nfast-0,fast-1," rate "\nfast-1,fast-0," rate                        \
+    "\nfast-1,fast-2," rate "\nfast-2,slow-0," rate "\nslow-0,slow-1," rate                        \
+    "\nslow-1,slow-0," rate "\nslow-1,slow-2," rate "\nslow-2,fast-0," rate "\n"
+    double idle_Bps;
+    double known_s = step_over_links(ALL_LINKS("100 MB/s,measured"), &idle_Bps);
+    double bound_s = step_over_links(ALL_LINKS("20 MB/s,measured>="), &idle_Bps);
+    assert_true(fabs(idle_Bps / 100e6 - 1) < 0.05);
+    assert_true(fabs(bound_s / known_s - 1) < 0.005);
+    assert_true(step_over_links(ALL_LINKS("20 MB/s,measured"), &idle_Bps) > 1.05 * known_s);
+    assert_true(isinf(idle_Bps));
+}
+
 /*
  * Small messages of 0.1 MB, of which the link takes 1 ms: the rest is the round's own, in each of
  * the ten rounds of the whole ring. The first bucket is done before backward ends. A slow device
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_step_by_hand),
         cmocka_unit_test(its_own_sub_systems),
         cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
+        cmocka_unit_test(a_lower_bound_gives_way_to_what_was_seen_to_be_sent),
         cmocka_unit_test(rounds_cost_the_whole_ring_what_small_messages_told),
         cmocka_unit_test(messages_cost_computing_in_the_small_and_in_the_large),
         cmocka_unit_test(other_collectives_take_more_rounds_among_more_devices),

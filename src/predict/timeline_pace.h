@@ -1,0 +1,45 @@
+/* The ring's own clock, which runs slower while devices compute (docs/model.md, "The timeline"). */
+#ifndef FORETRAIN_PREDICT_TIMELINE_PACE_H
+#define FORETRAIN_PREDICT_TIMELINE_PACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "predict/timeline_walk.h"
+
+/* When a device that communicates slower while it computes stops to. */
+struct timeline_computing {
+    double until_s;
+    size_t position;
+};
+
+/*
+ * From its time on, until the next of them, the ring's own clock shows `clock_s` and runs with
+ * `speed` seconds a second.
+ */
+struct timeline_pace {
+    double from_s, clock_s, speed;
+};
+
+/* What rounds cost: the slowest device's staying, or all devices' passing on, added up. */
+struct round_costs {
+    double slowest_s, sum_s;
+};
+
+/* A chunk from position i, into `stay_s` and `pass_s` of struct ring_paths. */
+void timeline_cost_chunk(const struct timeline_walk *w, size_t i, double chunk_bytes, bool busy,
+                         double *stay_s, double *pass_s);
+
+/* When the device at a position has computed, what messages cost it included. */
+double timeline_computes_until_s(const struct timeline_walk *w, size_t i);
+
+/* Into w->slowed: those that feed the ring slower or later while they compute. */
+void timeline_find_slowed(struct timeline_walk *w);
+
+/* Into w->pace: the clock, for chunks that cost `idle` when nobody computes. */
+void timeline_find_paces(struct timeline_walk *w, double chunk_bytes, struct round_costs idle);
+
+double timeline_clock_at(const struct timeline_walk *w, double time_s);
+double timeline_time_at(const struct timeline_walk *w, double clock_s);
+
+#endif
