@@ -80,11 +80,15 @@ class Other:
     def is_complete(self):
         self.store.add("complete", 1)
 
-    def wait_until_complete(self, n_ranks, timeout_s=60):
+    def wait_until_complete(self, launch, n_ranks, timeout_s=180):
+        """Until so many have told; AssertionError where the training ended before, or took too long."""
         deadline_s = time.monotonic() + timeout_s
-        while self.store.add("complete", 0) < n_ranks and time.monotonic() < deadline_s:
+        while self.store.add("complete", 0) < n_ranks:
+            ended = [process.poll() for process in launch.processes]
+            if time.monotonic() > deadline_s or ended != [None] * len(ended):
+                raise AssertionError(f"{self.store.add('complete', 0)} complete, exit statuses {ended}:\n"
+                                     f"{launch.output(0)}\n{launch.output(1)}")
             time.sleep(0.02)
-        return self.store.add("complete", 0) == n_ranks
 
     def go_away(self):
         self.store = None
@@ -120,7 +124,7 @@ class CompleteBeforeTheOthers(unittest.TestCase):
 
     def test_it_trains_on_unrecorded_until_they_are(self):
         with self.training("--workers", 1) as (other, launch):
-            self.assertTrue(other.wait_until_complete(2))
+            other.wait_until_complete(launch, 2)
             recorded = os.path.getsize(os.path.join(launch.record_dir, "rank0.jsonl.part"))
             time.sleep(1.5)
             self.assertEqual([process.poll() for process in launch.processes], [None, None])
@@ -129,7 +133,7 @@ class CompleteBeforeTheOthers(unittest.TestCase):
 
     def test_it_ends_when_the_meeting_place_is_gone(self):
         with self.training() as (other, launch):
-            self.assertTrue(other.wait_until_complete(2))
+            other.wait_until_complete(launch, 2)
             other.go_away()
             launch.wait()
             self.assertTrue(any("could not be reached" in note for note in launch.record().notes))
@@ -137,7 +141,7 @@ class CompleteBeforeTheOthers(unittest.TestCase):
     def test_it_ends_when_they_do_not_move_any_more(self):
         with self.training(timeout_s=2) as (other, launch):
             launch.wait()
-            self.assertTrue(other.wait_until_complete(2))
+            other.wait_until_complete(launch, 2)
             self.assertIn(
                 "2 of 3 ranks of all sub-systems were complete, and the others had not moved for 2 s: this one did not "
                 "wait for their end", launch.record().notes,
