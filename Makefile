@@ -3,13 +3,14 @@
 BUILD := build
 CONFIGURE := cmake -G Ninja -Wno-dev -DCMAKE_INSTALL_PREFIX=$(or $(PREFIX),/usr/local)
 
-.PHONY: help build run planning cluster-demo test lint format bench accuracy install clean
+.PHONY: help build run planning cluster-demo test test-trixie lint format bench accuracy install clean
 
 help:
 	@echo 'make run      install what is missing, build, and forecast examples/quickstart on this machine (4 min)'
 	@echo 'make planning plan with 200 mixed cards: order, mini-batches, which to rent, and reports (examples/planning, a minute)'
 	@echo 'make cluster-demo   as root: make a real cluster of 4 hosts here, forecast it over ssh, then train all of it (5 min)'
 	@echo 'make test     install what tests need, build and run them all'
+	@echo "make test-trixie   as root: the worker's tests with Debian 13's PyTorch 2.6, in a system made for it (1.5 GB, 10 min)"
 	@echo 'make build    build only: $(BUILD)/gcc/foretrain'
 	@echo 'make install  install under PREFIX (default /usr/local)'
 	@echo 'make bench    measure speed, as ratios'
@@ -37,6 +38,9 @@ cluster-demo: build
 test:
 	@scripts/install-deps test
 	@scripts/test $(BUILD)
+
+test-trixie: build
+	@scripts/test-trixie $(BUILD)
 
 lint:
 	@scripts/install-deps test

@@ -23,7 +23,9 @@ CLOSE, CLOSE_S = 0.02, 0.3e-3
 def first_number(trace):
     """torch's versions number the same step differently."""
     with open(trace, encoding="utf-8") as file:
-        return min(int(event["name"].split("#")[1]) for event in json.load(file) if event["name"].startswith("ProfilerStep"))
+        read = json.load(file)
+    events = read["traceEvents"] if isinstance(read, dict) else read
+    return min(int(event["name"].split("#")[1]) for event in events if event["name"].startswith("ProfilerStep"))
 
 
 def left_out(profile):

@@ -2,17 +2,14 @@
 
 import collections
 import contextlib
-import datetime
 import multiprocessing
 import os
 import time
 import unittest
 
-from torch.distributed import TCPStore
-
 from launching import Launch, free_port, mean, script
 
-from foretrain_worker.together import Gate
+from foretrain_worker.together import Gate, connect
 
 FIRST, LAST = 6, 10
 
@@ -95,9 +92,7 @@ class Other:
 
 
 def store_at(port, is_master):
-    return TCPStore(
-        "127.0.0.1", port, is_master=is_master, wait_for_workers=False, timeout=datetime.timedelta(seconds=20)
-    )
+    return connect("127.0.0.1", port, is_master, 20)
 
 
 class CompleteBeforeTheOthers(unittest.TestCase):

@@ -74,6 +74,7 @@ class Sockets(unittest.TestCase):
         self.assertEqual(sockets.interface_of(set(), {"GLOO_SOCKET_IFNAME": "lo"}), "lo")
         self.assertEqual(sockets.interface_of({"127.0.0.1"}, {}), "lo")
         self.assertIsNone(sockets.interface_of(set(), {}))
+        self.assertIsNone(sockets.interface_of(set(), {"GLOO_SOCKET_IFNAME": "none0,lo"}))
         self.assertEqual(len(sockets.interface_counters("lo")), 2)
         self.assertIsNone(sockets.interface_counters("none-such"))
 

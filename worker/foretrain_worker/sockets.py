@@ -85,12 +85,13 @@ def sent_between(before, after):
 
 def interface_of(addresses, environment):
     """The interface that carries the collectives: the one named for gloo or NCCL, else the one with an address of ours."""
+    interfaces = [name for _, name in socket.if_nameindex()]
     for variable in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"):
         named = environment.get(variable, "").lstrip("=").split(",")[0]
-        if os.path.isdir(os.path.join(_SYS_NET, named)) and named:
+        if named in interfaces:
             return named
     plain = {address.replace("::ffff:", "") for address in addresses}
-    holding = [name for name in os.listdir(_SYS_NET) if _ipv4_address(name) in plain]
+    holding = [name for name in interfaces if _ipv4_address(name) in plain]
     real = [name for name in holding if name != "lo"]
     if real:
         return sorted(real)[0]

@@ -60,7 +60,7 @@ class Gate:
         self._is_server = bool(place.get("server")) and rank == 0
         self._start_key = "start/" + spec.device_type
         self._timeout_s = float(place.get("timeout_s") or _TIMEOUT_S)
-        self._store = store or _connect(place["host"], int(place["port"]), self._is_server, self._timeout_s)
+        self._store = store or connect(place["host"], int(place["port"]), self._is_server, self._timeout_s)
         self._own_store = own_store or ending.store_of_training()
         self._is_ready = False
         self._start = None
@@ -163,7 +163,8 @@ class Gate:
                 n_left = self._store.add(_LEFT, 0)
 
 
-def _connect(host, port, is_server, timeout_s):
+def connect(host, port, is_server, timeout_s):
+    """The store where sub-systems meet, without libuv, which not every PyTorch has."""
     from torch.distributed import TCPStore
 
     options = {"is_master": is_server, "wait_for_workers": False, "timeout": datetime.timedelta(seconds=timeout_s)}
