@@ -130,8 +130,9 @@ class CompleteBeforeTheOthers(unittest.TestCase):
         with self.training() as (other, launch):
             other.wait_until_complete(launch, 2)
             other.go_away()
-            launch.wait()
-            self.assertTrue(any("could not be reached" in note for note in launch.record().notes))
+            statuses = launch.wait()
+            told = f"{statuses}: {launch.record().notes}\n{launch.output(0)}\n{launch.output(1)}"
+            self.assertIn("could not be reached", told)
 
     def test_it_ends_when_they_do_not_move_any_more(self):
         with self.training(timeout_s=2) as (other, launch):
