@@ -14,7 +14,7 @@
 
 /*
  * Of a CPU; and of a part of one, where both ends are held up in turns, so that neither uses up its
- * own (docs/formats.md, "Network files").
+ * own (docs/formats.md, "The network").
  */
 static const double CPU_BOUND = 0.9, PART_BOUND = 0.6;
 

@@ -303,7 +303,7 @@ void network_settle(const long *host, size_t n, struct link *link)
     slowest_link_expect(link, n);
 }
 
-/* A position in a ring and its device's host, or NULL. */
+/* A host that is known, and the position in a ring of a device on it. */
 struct place_of_host {
     const char *host;
     size_t position;
@@ -312,33 +312,38 @@ struct place_of_host {
 static int by_host(const void *a, const void *b)
 {
     const struct place_of_host *x = a, *y = b;
-    if (x->host && y->host)
-        return strcmp(x->host, y->host);
-    return (x->host != NULL) - (y->host != NULL);
+    return strcmp(x->host, y->host);
 }
 
-/* Settles a ring whose hosts are known by name; those of `at` come out in another order. */
-static void settle_by_name(struct place_of_host *at, size_t n, struct link *link)
+/* Settles a ring by the names of its hosts, `host[n]`, NULL where one is not known. */
+static void settle_by_name(const char *const *host, size_t n, struct link *link)
 {
+    struct place_of_host *at = memory_resize(NULL, n, sizeof *at);
     long *number = memory_resize(NULL, n, sizeof *number), last = NETWORK_ALONE;
-    qsort(at, n, sizeof *at, by_host);
-    for (size_t k = 0; k < n; k++) {
-        if (at[k].host && (k == 0 || by_host(&at[k - 1], &at[k]) != 0))
-            last++;
-        number[at[k].position] = at[k].host ? last : NETWORK_ALONE;
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++) {
+        number[i] = NETWORK_ALONE;
+        if (host[i])
+            at[n_known++] = (struct place_of_host){host[i], i};
+    }
+    qsort(at, n_known, sizeof *at, by_host);
+    for (size_t k = 0; k < n_known; k++) {
+        last += k == 0 || by_host(&at[k - 1], &at[k]) != 0;
+        number[at[k].position] = last;
     }
     network_settle(number, n, link);
     free(number);
+    free(at);
 }
 
 static void settle_whole(const struct job *job, struct link *link)
 {
     size_t n = job->n_devices;
-    struct place_of_host *at = memory_resize(NULL, n, sizeof *at);
+    const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
-        at[i] = (struct place_of_host){job_device_host(job, job_ring_device(job, i), NULL), i};
-    settle_by_name(at, n, link);
-    free(at);
+        host[i] = job_device_host(job, job_ring_device(job, i), NULL);
+    settle_by_name(host, n, link);
+    free(host);
 }
 
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
@@ -461,11 +466,11 @@ static bool ring_of_ends(const struct network *network, const struct job *job,
         if (!find_link(network, job, &end[i], &end[(i + 1) % n], &link[i]))
             return false;
     }
-    struct place_of_host *at = memory_resize(NULL, n, sizeof *at);
+    const char **host = memory_resize(NULL, n, sizeof *host);
     for (size_t i = 0; i < n; i++)
-        at[i] = (struct place_of_host){end[i].host, i};
-    settle_by_name(at, n, link);
-    free(at);
+        host[i] = end[i].host;
+    settle_by_name(host, n, link);
+    free(host);
     return true;
 }
 

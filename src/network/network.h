@@ -135,8 +135,8 @@ bool network_pairs(const struct network *network, const struct job *job,
 /*
  * Links around the ring: `link[i]` joins position i to i+1 (mod n_devices); a ring of one has no
  * link, link[0] is LINK_UNKNOWN. Where a link is shared, its bandwidth is what the ring leaves. All
- * missing neighbours are reported together, by class. O(n_devices), O(n log n) where directions
- * share.
+ * missing neighbours are reported together, by class. O(n_devices), O(n log n) where hosts are
+ * known or links vary.
  */
 bool network_ring(const struct network *network, const struct job *job, struct link *link,
                   struct error *e);

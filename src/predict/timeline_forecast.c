@@ -58,7 +58,6 @@ static const char *read_steps(struct whole *w)
 static void make_ring(struct whole *w, const struct forecast *f)
 {
     size_t n_types = (size_t)w->job->n_types, n = f->n_devices;
-    struct ft_link *link = ARENA_ARRAY(w->arena, f->n_hops, struct ft_link);
     int *type_of = ARENA_ARRAY(w->arena, n, int);
     w->type = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_type);
     w->samples = ARENA_ARRAY(w->arena, n_types, struct ft_timeline_samples);
@@ -69,12 +68,9 @@ static void make_ring(struct whole *w, const struct forecast *f)
     w->n_hops = f->n_hops;
     for (size_t i = 0; i < n; i++)
         type_of[i] = job_device_type(w->job, job_ring_device(w->job, i));
-    for (size_t h = 0; h < f->n_hops; h++)
-        link[h] = forecast_as_link(&f->link[h], INFINITY);
     w->timeline = (struct ft_timeline){.type = w->type,
                                        .n_types = n_types,
                                        .type_of = type_of,
-                                       .link = n > 1 ? link : NULL,
                                        .n_devices = n,
                                        .collective = f->collective,
                                        .bucket_bytes = w->buckets.bytes,
@@ -273,13 +269,15 @@ void forecast_set_whole(const struct type_forecast *forecast, struct ft_timeline
 }
 
 /* Once it is known what devices send. */
-static void raise_links(struct whole *w, const struct forecast *f)
+static void take_links(struct whole *w, const struct forecast *f)
 {
+    if (w->timeline.n_devices < 2)
+        return;
     struct ft_link *link = ARENA_ARRAY(w->arena, f->n_hops, struct ft_link);
-    for (size_t h = 0; h < f->n_hops && w->timeline.link; h++)
+    for (size_t h = 0; h < f->n_hops; h++)
         link[h] =
             forecast_as_link(&f->link[h], w->type[w->timeline.type_of[f->hop[h].from]].idle_Bps);
-    w->timeline.link = w->timeline.link ? link : NULL;
+    w->timeline.link = link;
 }
 
 static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
@@ -544,7 +542,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
         return true;
     make_ring(&w, f);
     fit_types(&w, network, f);
-    raise_links(&w, f);
+    take_links(&w, f);
     forecast_own(&w, network, f);
     go_over_to_whole(&w, f);
     if (!find_step(&w, &f->timeline, message)) {
