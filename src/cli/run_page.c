@@ -71,7 +71,7 @@ bool run_page_make(struct workspace *w, const struct forecast *forecast, struct 
         return false;
     add_types(w, &run);
     add_map(w, forecast, &map);
-    scaling_make(&w->arena, &w->job, forecast, &scaling);
+    scaling_make(&w->arena, &w->job, w->profile, forecast, &scaling);
     run.map = &map;
     run.scaling = &scaling;
     report_run_html(&run, page);

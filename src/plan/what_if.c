@@ -10,6 +10,7 @@
 #include "plan/batch_profile.h"
 #include "plan/ring_only.h"
 #include "predict/batch_fit.h"
+#include "predict/other_collectives.h"
 #include "predict/parts.h"
 
 struct type_at_batch {
@@ -322,6 +323,20 @@ static struct ft_timeline_type *timeline_types(struct system *s)
     return type;
 }
 
+/* The types' steps hold what those take in the job's own system. */
+static void take_other_collectives(const struct system *s, const struct ft_timeline *timeline,
+                                   struct ft_timeline_type *type)
+{
+    for (int t = 0; t < s->f.n_types; t++) {
+        const struct profile *p = &s->w->profile[s->type[t]];
+        const struct type_forecast *base = &s->w->base.type[s->type[t]];
+        type[t].forward_s +=
+            other_collectives_longer_s(p, timeline, s->f.n_hops, true) - base->others_forward_s;
+        type[t].rest_s +=
+            other_collectives_longer_s(p, timeline, s->f.n_hops, false) - base->others_rest_s;
+    }
+}
+
 static bool step_by_timeline(struct system *s, struct error *e)
 {
     size_t n = s->f.n_devices;
@@ -344,6 +359,7 @@ static bool step_by_timeline(struct system *s, struct error *e)
                                    .collective = s->f.collective};
     struct ft_timeline_step step;
     char message[FT_MESSAGE_SIZE];
+    take_other_collectives(s, &timeline, type);
     if (!ft_timeline_step(&timeline, &step, message)) {
         error_set(e, ERROR_INPUT, "%s: %s", s->job.file ? s->job.file : "job", message);
         return false;

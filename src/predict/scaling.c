@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "predict/other_collectives.h"
 #include "predict/parts.h"
 
 enum { MOST_DEVICES = 100000, MOST_STEPS = 256, FEWEST_STEPS = 8, SEED = 1 };
@@ -13,6 +14,7 @@ static const double MOST_DRAWS = 4e5; /* steps times devices */
 struct scaled {
     struct arena *arena;
     const struct job *job;
+    const struct profile *profile; /* [n_types] */
     const struct forecast *f;
     struct job_device_type *type; /* [n_types], with its own counts */
     size_t n_devices;
@@ -101,6 +103,40 @@ static size_t steps_to_draw(size_t n_devices)
     return n >= MOST_STEPS ? MOST_STEPS : n <= FEWEST_STEPS ? FEWEST_STEPS : (size_t)n;
 }
 
+static void lengthen(struct ft_timeline_type *step, double forward_s, double rest_s)
+{
+    step->forward_s += forward_s;
+    step->rest_s += rest_s;
+}
+
+/* Steps and samples hold what those take in the job's own system. */
+static const struct ft_timeline_samples *take_other_collectives(struct scaled *s,
+                                                                struct ft_timeline *ring)
+{
+    struct ft_timeline_type *type = ARENA_ARRAY(s->arena, ring->n_types, struct ft_timeline_type);
+    struct ft_timeline_samples *samples =
+        ARENA_ARRAY(s->arena, ring->n_types, struct ft_timeline_samples);
+    for (size_t t = 0; t < ring->n_types; t++) {
+        const struct type_forecast *base = &s->f->type[t];
+        double forward_s = other_collectives_longer_s(&s->profile[t], ring, s->n_devices, true) -
+                           base->others_forward_s;
+        double rest_s = other_collectives_longer_s(&s->profile[t], ring, s->n_devices, false) -
+                        base->others_rest_s;
+        samples[t] = s->f->timeline.samples[t];
+        size_t n = samples[t].n_iterations * samples[t].n_together;
+        struct ft_timeline_type *step = ARENA_ARRAY(s->arena, n, struct ft_timeline_type);
+        for (size_t k = 0; k < n; k++) {
+            step[k] = samples[t].step[k];
+            lengthen(&step[k], forward_s, rest_s);
+        }
+        samples[t].step = step;
+        type[t] = ring->type[t];
+        lengthen(&type[t], forward_s, rest_s);
+    }
+    ring->type = type;
+    return samples;
+}
+
 static bool timeline(struct scaled *s, struct scaling_point *p)
 {
     size_t n = steps_to_draw(s->n_devices);
@@ -112,8 +148,8 @@ static bool timeline(struct scaled *s, struct scaling_point *p)
     ring.link = s->n_devices > 1 ? link : NULL;
     for (size_t i = 0; i < s->n_devices; i++)
         link[i] = forecast_as_link(&s->f->link[s->like[i]], ring.type[s->type_of[i]].idle_Bps);
-    if (!ft_timeline_spread(&ring, s->f->timeline.samples, s->f->timeline.n_prefetched, n, SEED,
-                            step_s, NULL))
+    const struct ft_timeline_samples *samples = take_other_collectives(s, &ring);
+    if (!ft_timeline_spread(&ring, samples, s->f->timeline.n_prefetched, n, SEED, step_s, NULL))
         return false;
     p->step_s = stats_of(step_s, n).mean;
     return true;
@@ -188,13 +224,13 @@ static const char *assumption(const struct job *job)
     return "Links are those of the job's classes.";
 }
 
-void scaling_make(struct arena *arena, const struct job *job, const struct forecast *forecast,
-                  struct scaling *scaling)
+void scaling_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                  const struct forecast *forecast, struct scaling *scaling)
 {
     static const double factor[] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
     enum { N_FACTORS = sizeof factor / sizeof *factor };
     int64_t divisor = divisor_of_counts(job), last = 0;
-    struct scaled s = {.arena = arena, .job = job, .f = forecast};
+    struct scaled s = {.arena = arena, .job = job, .profile = profile, .f = forecast};
     *scaling = (struct scaling){.why_not = lacks(job, forecast),
                                 .assumed = assumption(job),
                                 .point = ARENA_ARRAY(arena, N_FACTORS, struct scaling_point)};

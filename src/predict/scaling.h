@@ -29,9 +29,9 @@ struct scaling {
 
 /*
  * From a quarter to four times as many devices, as far as the counts' ratio comes out in whole
- * devices, up to 100,000. Nothing is measured or fitted again.
+ * devices, up to 100,000. Nothing is measured or fitted again. `profile` [job->n_types].
  */
-void scaling_make(struct arena *arena, const struct job *job, const struct forecast *forecast,
-                  struct scaling *scaling);
+void scaling_make(struct arena *arena, const struct job *job, const struct profile *profile,
+                  const struct forecast *forecast, struct scaling *scaling);
 
 #endif

@@ -17,6 +17,17 @@ static void assert_near(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
+/* In every step, among the two of the sub-system. */
+static void add_broadcast(struct lab *lab)
+{
+    static struct profile_collective broadcast = {
+        .op = "broadcast", .place = "forward", .bytes = 1e5, .count_per_step = 1};
+    for (int t = 0; t < lab->cluster.job.n_types; t++) {
+        lab->cluster.profile[t].collective = &broadcast;
+        lab->cluster.profile[t].n_collectives = 1;
+    }
+}
+
 /* A job with these devices, forecast as `foretrain predict` does; its outcome. */
 static struct forecast forecast_written(const char *devices, enum forecast_model model)
 {
@@ -24,6 +35,7 @@ static struct forecast forecast_written(const char *devices, enum forecast_model
     char yaml[1024];
     snprintf(yaml, sizeof yaml, "data: {samples: 64000}\ndevices:\n%s" LAB_LINKS, devices);
     lab_read(&lab, yaml);
+    add_broadcast(&lab);
     lab.cluster.model = model;
     for (int t = 0; t < lab.cluster.job.n_types; t++)
         lab.cluster.profile[t].batch = (double)lab.cluster.job.type[t].batch;
@@ -38,6 +50,7 @@ static void start(struct lab *lab, enum forecast_model model)
     lab_read(lab, "data: {samples: 64000}\ndevices:\n"
                   "  fast: {count: 3, batch: 16, price: 2/h}\n"
                   "  slow: {count: 3, batch: 16, price: 1/h}\n" LAB_LINKS);
+    add_broadcast(lab);
     lab->cluster.model = model;
     lab_start(lab, true);
 }

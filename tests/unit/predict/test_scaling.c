@@ -19,7 +19,8 @@ static void assert_near(double value, double expected)
 static void scale(struct lab *lab, struct scaling *s)
 {
     cluster_forecast(&lab->cluster);
-    scaling_make(&lab->cluster.arena, &lab->cluster.job, &lab->cluster.forecast, s);
+    scaling_make(&lab->cluster.arena, &lab->cluster.job, lab->cluster.profile,
+                 &lab->cluster.forecast, s);
 }
 
 static const struct scaling_point *find(const struct scaling *s, size_t n_devices)
@@ -70,6 +71,26 @@ static void steps_and_epochs_by_hand(void **state)
     cluster_free(&lab.cluster);
 }
 
+/* 100 kB to two devices in one message, to six in three, to twelve in four, each of a millisecond.
+ */
+static void other_collectives_take_what_they_take_among_all(void **state)
+{
+    (void)state;
+    struct lab lab;
+    struct scaling s;
+    struct profile_collective broadcast = {
+        .op = "broadcast", .place = "forward", .bytes = 1e5, .count_per_step = 1};
+    lab_start(&lab);
+    for (int t = 0; t < 2; t++) {
+        lab.cluster.profile[t].collective = &broadcast;
+        lab.cluster.profile[t].n_collectives = 1;
+    }
+    scale(&lab, &s);
+    assert_near(find(&s, 6)->step_s, 0.6 + 2 * 5.0 / 6 * 0.01 + 0.0115 + 2 * 0.001);
+    assert_near(find(&s, 12)->step_s, 0.6 + 2 * 11.0 / 12 * 0.01 + 0.0115 + 3 * 0.001);
+    cluster_free(&lab.cluster);
+}
+
 static void a_type_of_one_device_cannot_be_multiplied(void **state)
 {
     (void)state;
@@ -106,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_whole_devices_at_the_same_ratio),
         cmocka_unit_test(steps_and_epochs_by_hand),
+        cmocka_unit_test(other_collectives_take_what_they_take_among_all),
         cmocka_unit_test(a_type_of_one_device_cannot_be_multiplied),
         cmocka_unit_test(an_order_of_its_own_is_repeated),
     };

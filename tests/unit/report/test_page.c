@@ -29,7 +29,7 @@ static void gather(struct paged *p)
     for (size_t i = 0; i < 6; i++)
         p->hop[i] = (struct bandwidth_hop){i, (i + 1) % 6, &c->forecast.link[i]};
     bandwidth_map_make(&c->arena, &c->job, NULL, p->hop, 6, &p->map);
-    scaling_make(&c->arena, &c->job, &c->forecast, &p->scaling);
+    scaling_make(&c->arena, &c->job, c->profile, &c->forecast, &p->scaling);
     for (int t = 0; t < 2; t++)
         p->steadiness[t] = steadiness_of(&c->arena, &c->profile[t]);
     p->run = (struct run_report){.job = &c->job,
