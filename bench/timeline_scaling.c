@@ -56,8 +56,28 @@ int main(void)
     static const double slow_ready_s[] = {0.05, 0.1, 0.15, 0.16};
     static const double bucket_bytes[N_BUCKETS] = {25e6, 25e6, 25e6, 27e6};
     const struct ft_timeline_type type[] = {
-        {0.05, false, 0.05, 0.1, fast_ready_s, 0.005, 0, 1e9, 4e9},
-        {0.08, false, 0.08, 0.16, slow_ready_s, 0.01, 0, 0.7e9, 5e9},
+        {.load_s = 0.05,
+         .forward_s = 0.05,
+         .backward_s = 0.1,
+         .ready_s = fast_ready_s,
+         .optimizer_s = 0.005,
+         .busy_Bps = 1e9,
+         .idle_Bps = 4e9,
+         .idle_round_s = 5e-6,
+         .busy_round_s = 2e-5,
+         .message_lost_s = 5e-6,
+         .byte_lost_s = 1e-11},
+        {.load_s = 0.08,
+         .forward_s = 0.08,
+         .backward_s = 0.16,
+         .ready_s = slow_ready_s,
+         .optimizer_s = 0.01,
+         .busy_Bps = 0.7e9,
+         .idle_Bps = 5e9,
+         .idle_round_s = 1e-5,
+         .busy_round_s = 4e-5,
+         .message_lost_s = 1e-5,
+         .byte_lost_s = 2e-11},
     };
     struct ft_link *link = calloc(MOST, sizeof *link);
     int *type_of = calloc(MOST, sizeof *type_of);
