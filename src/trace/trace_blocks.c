@@ -8,12 +8,20 @@
 
 enum { STRIDE = BLOCK_HEADROOM + BLOCK_BYTES + SCAN_PADDING };
 
-/* The block to fill next, when it is free; NULL when stopped. */
+static size_t n_in_use(const struct trace_blocks *blocks)
+{
+    return blocks->n_filled - blocks->n_released;
+}
+
+/* The block to fill next, when it is free; NULL when stopped. Once all are full it sleeps until
+ * half of them are free: to be woken for each costs more than to fill it. */
 static struct trace_block *next_free(struct trace_blocks *blocks)
 {
     pthread_mutex_lock(&blocks->mutex);
-    while (!blocks->stopped && blocks->n_filled - blocks->n_released == N_BLOCKS)
-        pthread_cond_wait(&blocks->changed, &blocks->mutex);
+    if (n_in_use(blocks) == N_BLOCKS) {
+        while (!blocks->stopped && n_in_use(blocks) > N_BLOCKS / 2)
+            pthread_cond_wait(&blocks->changed, &blocks->mutex);
+    }
     struct trace_block *block =
         blocks->stopped ? NULL : &blocks->block[blocks->n_filled % N_BLOCKS];
     pthread_mutex_unlock(&blocks->mutex);
@@ -26,7 +34,8 @@ static void hand_over(struct trace_blocks *blocks, bool filled, const struct err
     blocks->n_filled += filled;
     blocks->ended = !filled;
     blocks->error = *e;
-    pthread_cond_broadcast(&blocks->changed);
+    if (blocks->n_filled - blocks->n_taken <= 1)
+        pthread_cond_broadcast(&blocks->changed);
     pthread_mutex_unlock(&blocks->mutex);
 }
 
@@ -98,7 +107,8 @@ void trace_blocks_release(struct trace_blocks *blocks)
 {
     pthread_mutex_lock(&blocks->mutex);
     blocks->n_released++;
-    pthread_cond_broadcast(&blocks->changed);
+    if (n_in_use(blocks) == N_BLOCKS / 2)
+        pthread_cond_broadcast(&blocks->changed);
     pthread_mutex_unlock(&blocks->mutex);
 }
 

@@ -36,8 +36,8 @@ struct trace_blocks {
 /* Starts the thread. Every started one must be given to trace_blocks_stop. */
 bool trace_blocks_start(struct trace_blocks *blocks, struct trace_stream *stream, struct error *e);
 
-/* The next block, waiting for it; NULL at the end. Fails with the stream's error when all that it
- * gave is taken. */
+/* The next block, waiting for it; NULL at the end. At most one before it may be held. Fails with
+ * the stream's error when all that it gave is taken. */
 bool trace_blocks_take(struct trace_blocks *blocks, struct trace_block **block, struct error *e);
 
 /* Gives back the oldest block that was taken. */

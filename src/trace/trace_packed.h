@@ -1,9 +1,11 @@
 /*
- * A list of very many records, each a few whole numbers, in little memory: sorted in runs, and
- * these written as the differences from record to record. Read in order, number by number.
+ * A list of any number of records, each a few whole numbers, in little memory: sorted in runs, and
+ * these written as the differences from record to record; where they come to more than 4 MiB they
+ * are merged into a file without a name. Read in order, number by number.
  *
- * Memory: one to four bytes for most numbers of records that are near each other in time or by
- * number, 350 kB for each list that is added to, 72 bytes for each run of 8192 records.
+ * Bytes: one to four for most numbers of records that are near each other in time or by number.
+ * Memory: these to 4 MiB, 350 kB for each list that is added to, and 16 kB for each 4 MiB in the
+ * file while it is read. Where no file can be had, or the disk is full, all stays in memory.
  */
 #ifndef FORETRAIN_TRACE_TRACE_PACKED_H
 #define FORETRAIN_TRACE_TRACE_PACKED_H
@@ -19,16 +21,24 @@ struct packed_record {
     int64_t column[PACKED_COLUMNS];
 };
 
-struct packed_run;
+/* Sorted. */
+struct packed_run {
+    unsigned char *bytes; /* NULL: in the file, at `offset` */
+    uint64_t offset;
+    size_t n_bytes, n; /* `n` records */
+};
 
 /* Zeroed, but for `n_columns`, it is empty. */
 struct trace_packed {
     size_t n_columns;
     struct packed_record *pending; /* [n_pending], not in a run yet */
     size_t n_pending;
-    struct packed_run *run; /* [n_runs] */
-    size_t n_runs, run_capacity;
-    size_t n; /* records in all */
+    struct packed_run *run; /* [n_runs], first the `n_spilled` in the file */
+    size_t n_runs, n_spilled, run_capacity;
+    size_t kept_bytes;        /* of the runs in memory */
+    size_t n;                 /* records in all */
+    bool has_file, must_keep; /* what comes, since no file takes it */
+    int file;
 };
 
 /* In any order. O(log n), in the mean. */
@@ -44,7 +54,9 @@ struct packed_cursor;
 /* Where a reader of a list is. */
 struct packed_reader {
     struct packed_cursor *cursor; /* [n_cursors], a heap: the least record comes first */
+    unsigned char *blocks;        /* of the runs in the file */
     size_t n_cursors, n_columns;
+    int file;
     struct packed_record last; /* that was read */
     bool has_last;
 };

@@ -1,17 +1,19 @@
 /* Very many records in little memory come back in order, each of them. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
 #include "base/random.h"
 #include "trace/trace_packed.h"
 
-enum { N = 50000 };
+enum { N = 50000, N_MANY = 1000000 };
 
 static int by_columns(const void *a, const void *b)
 {
@@ -33,40 +35,95 @@ static struct packed_record some_record(struct random *random)
                                    extreme[random_below(random, 6)]}};
 }
 
-static struct packed_record *fill(struct trace_packed *packed)
+static struct packed_record *fill(struct trace_packed *packed, size_t n)
 {
-    struct packed_record *record = calloc(N, sizeof *record);
+    struct packed_record *record = calloc(n, sizeof *record);
     struct random random = random_seed(5, 0);
     assert_non_null(record);
-    for (size_t i = 0; i < N; i++) {
+    for (size_t i = 0; i < n; i++) {
         record[i] = some_record(&random);
         trace_packed_add(packed, &record[i]);
     }
     trace_packed_finish(packed);
-    assert_int_equal(packed->n, N);
-    qsort(record, N, sizeof *record, by_columns);
+    assert_int_equal(packed->n, n);
+    qsort(record, n, sizeof *record, by_columns);
     return record;
+}
+
+static void expect_in_order(const struct trace_packed *packed, const struct packed_record *record)
+{
+    for (int twice = 0; twice < 2; twice++) {
+        struct packed_reader reader = trace_packed_read(packed);
+        for (size_t i = 0; i < packed->n; i++)
+            assert_memory_equal(trace_packed_next(&reader), &record[i], sizeof *record);
+        assert_null(trace_packed_next(&reader));
+        assert_null(trace_packed_next(&reader));
+        trace_packed_read_end(&reader);
+    }
 }
 
 static void records_come_back_in_order(void **state)
 {
     struct trace_packed packed = {.n_columns = 3};
-    struct packed_record *record = fill(&packed);
-    struct packed_reader reader = trace_packed_read(&packed);
+    struct packed_record *record = fill(&packed, N);
     (void)state;
-    for (size_t i = 0; i < N; i++)
-        assert_memory_equal(trace_packed_next(&reader), &record[i], sizeof *record);
-    assert_null(trace_packed_next(&reader));
-    assert_null(trace_packed_next(&reader));
-    trace_packed_read_end(&reader);
+    expect_in_order(&packed, record);
+    assert_false(packed.has_file);
     trace_packed_free(&packed);
     free(record);
+}
+
+static void very_many_lie_in_a_file(void **state)
+{
+    struct trace_packed packed = {.n_columns = 3};
+    struct packed_record *record = fill(&packed, N_MANY);
+    struct packed_reader unfinished = trace_packed_read(&packed);
+    (void)state;
+    assert_true(packed.n_spilled > 1);
+    assert_true(packed.kept_bytes <= 4 << 20);
+    expect_in_order(&packed, record);
+    trace_packed_next(&unfinished);
+    trace_packed_read_end(&unfinished);
+    trace_packed_free(&packed);
+    free(record);
+}
+
+static void expect_kept_in_memory(void)
+{
+    struct trace_packed packed = {.n_columns = 3};
+    struct packed_record *record = fill(&packed, N_MANY / 2);
+    assert_int_equal(packed.n_spilled, 0);
+    expect_in_order(&packed, record);
+    trace_packed_free(&packed);
+    free(record);
+}
+
+static void without_a_folder_for_files_all_is_kept(void **state)
+{
+    (void)state;
+    setenv("TMPDIR", "/nonexistent", 1);
+    expect_kept_in_memory();
+    unsetenv("TMPDIR");
+}
+
+static void on_a_full_disk_all_is_kept(void **state)
+{
+    struct rlimit whole, little;
+    (void)state;
+    getrlimit(RLIMIT_FSIZE, &whole);
+    little = whole;
+    little.rlim_cur = 1 << 20;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &little);
+    expect_kept_in_memory();
+    setrlimit(RLIMIT_FSIZE, &whole);
+    signal(SIGXFSZ, SIG_DFL);
 }
 
 static void of_equal_records_only_the_first_comes_where_asked_for(void **state)
 {
     struct trace_packed packed = {.n_columns = 3};
-    struct packed_record *record = fill(&packed);
+    struct packed_record *record = fill(&packed, N);
     struct packed_reader reader = trace_packed_read(&packed);
     size_t n_equal = 0;
     (void)state;
@@ -86,7 +143,7 @@ static void of_equal_records_only_the_first_comes_where_asked_for(void **state)
 static void the_first_record_of_a_key_is_found(void **state)
 {
     struct trace_packed packed = {.n_columns = 3};
-    struct packed_record *record = fill(&packed);
+    struct packed_record *record = fill(&packed, N);
     struct packed_reader reader = trace_packed_read(&packed);
     size_t i = 0, n_absent = 0;
     (void)state;
@@ -124,6 +181,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_back_in_order),
+        cmocka_unit_test(very_many_lie_in_a_file),
+        cmocka_unit_test(without_a_folder_for_files_all_is_kept),
+        cmocka_unit_test(on_a_full_disk_all_is_kept),
         cmocka_unit_test(of_equal_records_only_the_first_comes_where_asked_for),
         cmocka_unit_test(the_first_record_of_a_key_is_found),
         cmocka_unit_test(an_empty_list_has_no_record),
