@@ -1,6 +1,6 @@
 #include "predict/timeline_pace.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "predict/message.h"
 
@@ -24,12 +24,63 @@ double timeline_computes_until_s(const struct timeline_walk *w, size_t i)
     return w->begin_s[i] + w->now[i]->forward_s + w->now[i]->backward_s + w->late_s[i];
 }
 
-static int latest_first(const void *a, const void *b)
+/* The latest first, of the same time the first position. */
+static bool comes_first(const struct timeline_computing *a, const struct timeline_computing *b)
 {
-    const struct timeline_computing *x = a, *y = b;
-    if (x->until_s != y->until_s)
-        return x->until_s < y->until_s ? 1 : -1;
-    return (x->position > y->position) - (x->position < y->position);
+    return a->until_s > b->until_s || (a->until_s == b->until_s && a->position < b->position);
+}
+
+static void sort_few(struct timeline_computing *item, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct timeline_computing moved = item[i];
+        size_t to = i;
+        for (; to > 0 && comes_first(&moved, &item[to - 1]); to--)
+            item[to] = item[to - 1];
+        item[to] = moved;
+    }
+}
+
+static void merge(const struct timeline_computing *a, size_t n_a,
+                  const struct timeline_computing *b, size_t n_b, struct timeline_computing *to)
+{
+    while (n_a > 0 && n_b > 0) {
+        bool first = comes_first(a, b);
+        *to++ = first ? *a : *b;
+        a += first;
+        n_a -= first;
+        b += !first;
+        n_b -= !first;
+    }
+    memcpy(to, a, n_a * sizeof *a);
+    memcpy(to + n_a, b, n_b * sizeof *b);
+}
+
+/* Most of a walk's time went into libc's. */
+static void sort(struct timeline_computing *item, size_t n, struct timeline_computing *other)
+{
+    enum { FEW = 8 };
+    struct timeline_computing *from = item, *to = other;
+    for (size_t i = 0; i < n; i += FEW)
+        sort_few(item + i, n - i < FEW ? n - i : FEW);
+    for (size_t width = FEW; width < n; width *= 2) {
+        for (size_t i = 0; i < n; i += 2 * width) {
+            size_t middle = i + width < n ? i + width : n;
+            size_t end = i + 2 * width < n ? i + 2 * width : n;
+            merge(from + i, middle - i, from + middle, end - middle, to + i);
+        }
+        struct timeline_computing *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != item)
+        memcpy(item, from, n * sizeof *item);
+}
+
+static void sort_slowed(struct timeline_walk *w)
+{
+    if (w->n_slowed <= TIMELINE_MOST_SORTED)
+        sort(w->slowed, w->n_slowed, w->sorting);
 }
 
 void timeline_find_slowed(struct timeline_walk *w)
@@ -44,7 +95,14 @@ void timeline_find_slowed(struct timeline_walk *w)
             w->slowed[w->n_slowed++] =
                 (struct timeline_computing){timeline_computes_until_s(w, i), i};
     }
-    qsort(w->slowed, w->n_slowed, sizeof *w->slowed, latest_first);
+    sort_slowed(w);
+}
+
+void timeline_update_slowed(struct timeline_walk *w)
+{
+    for (size_t s = 0; s < w->n_slowed; s++)
+        w->slowed[s].until_s = timeline_computes_until_s(w, w->slowed[s].position);
+    sort_slowed(w);
 }
 
 static void add_pace(struct timeline_walk *w, double from_s, double speed)
@@ -57,18 +115,43 @@ static void add_pace(struct timeline_walk *w, double from_s, double speed)
     w->pace[w->n_paces++] = (struct timeline_pace){from_s, clock_s, speed};
 }
 
-/* While the device at a position computes, too. */
-static void add_computing(const struct timeline_walk *w, size_t i, double chunk_bytes,
-                          struct round_costs *costs)
+/* What it adds that the device at a position computes, too. */
+static struct timeline_stop stop_of(const struct timeline_walk *w, struct timeline_computing c,
+                                    double chunk_bytes)
 {
-    double stay_s = 0, pass_s = 0;
+    struct timeline_stop stop = {.until_s = c.until_s, .n = 1};
+    double pass_s = 0;
     if (w->in->collective) {
-        costs->slowest_s = later_of(costs->slowest_s, w->busy_s[i]);
-        return;
+        stop.slowest_s = w->busy_s[c.position];
+        return stop;
     }
-    timeline_cost_chunk(w, i, chunk_bytes, true, &stay_s, &pass_s);
-    costs->slowest_s = later_of(costs->slowest_s, stay_s);
-    costs->sum_s += pass_s - w->pass_s[i];
+    timeline_cost_chunk(w, c.position, chunk_bytes, true, &stop.slowest_s, &pass_s);
+    stop.longer_s = pass_s - w->pass_s[c.position];
+    return stop;
+}
+
+static void add_stop(struct timeline_stop *sum, struct timeline_stop stop)
+{
+    sum->slowest_s = later_of(sum->slowest_s, stop.slowest_s);
+    sum->longer_s += stop.longer_s;
+    sum->until_s += stop.until_s;
+    sum->n += stop.n;
+}
+
+/* Into w->stop, the latest first: a part of the time from the first to the last stop each. */
+static void take_together(struct timeline_walk *w, double chunk_bytes)
+{
+    double first_s = w->slowed[0].until_s, last_s = first_s;
+    for (size_t s = 1; s < w->n_slowed; s++) {
+        first_s = first_s < w->slowed[s].until_s ? first_s : w->slowed[s].until_s;
+        last_s = later_of(last_s, w->slowed[s].until_s);
+    }
+    double parts = last_s > first_s ? (TIMELINE_MOST_SORTED - 1) / (last_s - first_s) : 0;
+    memset(w->stop, 0, TIMELINE_MOST_SORTED * sizeof *w->stop);
+    for (size_t s = 0; s < w->n_slowed; s++) {
+        struct timeline_computing c = w->slowed[s];
+        add_stop(&w->stop[(size_t)((last_s - c.until_s) * parts)], stop_of(w, c, chunk_bytes));
+    }
 }
 
 /*
@@ -77,15 +160,20 @@ static void add_computing(const struct timeline_walk *w, size_t i, double chunk_
  */
 void timeline_find_paces(struct timeline_walk *w, double chunk_bytes, struct round_costs idle)
 {
+    bool together = w->n_slowed > TIMELINE_MOST_SORTED;
+    size_t n_stops = together ? TIMELINE_MOST_SORTED : w->n_slowed;
     struct round_costs costs = idle;
     double idle_s = round_s(w, idle), now_s = idle_s;
     w->n_paces = 0;
-    for (size_t s = 0; s < w->n_slowed; s++) {
-        const struct timeline_computing *c = &w->slowed[s];
-        add_computing(w, c->position, chunk_bytes, &costs);
+    if (together)
+        take_together(w, chunk_bytes);
+    for (size_t s = 0; s < n_stops; s++) {
+        struct timeline_stop stop = together ? w->stop[s] : stop_of(w, w->slowed[s], chunk_bytes);
+        costs.slowest_s = later_of(costs.slowest_s, stop.slowest_s);
+        costs.sum_s += stop.longer_s;
         double slower_s = round_s(w, costs);
         if (slower_s > now_s) {
-            add_pace(w, c->until_s, idle_s / now_s);
+            add_pace(w, stop.until_s / (double)stop.n, idle_s / now_s);
             now_s = slower_s;
         }
     }

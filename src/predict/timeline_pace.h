@@ -13,6 +13,16 @@ struct timeline_computing {
     size_t position;
 };
 
+/* Beyond so many, those that stop at nearly the same time are taken together. */
+enum { TIMELINE_MOST_SORTED = 4096 };
+
+/* Devices that stop to compute at nearly the same time: what their rounds cost, and the sum of
+ * their times. */
+struct timeline_stop {
+    double slowest_s, longer_s, until_s;
+    size_t n;
+};
+
 /*
  * From its time on, until the next of them, the ring's own clock shows `clock_s` and runs with
  * `speed` seconds a second.
@@ -33,8 +43,12 @@ void timeline_cost_chunk(const struct timeline_walk *w, size_t i, double chunk_b
 /* When the device at a position has computed, what messages cost it included. */
 double timeline_computes_until_s(const struct timeline_walk *w, size_t i);
 
-/* Into w->slowed: those that feed the ring slower or later while they compute. */
+/* Into w->slowed: those that feed the ring slower or later while they compute; latest first where
+ * they are few. */
 void timeline_find_slowed(struct timeline_walk *w);
+
+/* The same devices, after they have computed for longer. */
+void timeline_update_slowed(struct timeline_walk *w);
 
 /* Into w->pace: the clock, for chunks that cost `idle` when nobody computes. */
 void timeline_find_paces(struct timeline_walk *w, double chunk_bytes, struct round_costs idle);

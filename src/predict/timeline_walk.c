@@ -129,7 +129,7 @@ static void lengthen_computing(struct timeline_walk *w, size_t bucket)
         w->late_s[i] +=
             lengthening_s(share, span_s, timeline_computes_until_s(w, i) - w->start_s[i]);
     }
-    timeline_find_slowed(w);
+    timeline_update_slowed(w);
 }
 
 /* A bucket's messages make devices compute for longer, and that makes its messages slower: once. */
@@ -245,6 +245,8 @@ void timeline_walk_free(struct timeline_walk *w)
         free(w->pass_s);
     free(w->cost_s);
     free(w->slowed);
+    free(w->sorting);
+    free(w->stop);
     free(w->pace);
     free(w->busy_s);
     free(w->sender);
@@ -284,7 +286,7 @@ static bool make_lengthening(struct timeline_walk *w)
 
 bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in)
 {
-    size_t n = in->n_devices;
+    size_t n = in->n_devices, n_sorted = n < TIMELINE_MOST_SORTED ? n : TIMELINE_MOST_SORTED;
     struct timeline_walk w = {.in = in,
                               .now = calloc(n, sizeof *w.now),
                               .begin_s = calloc(n, sizeof *w.begin_s),
@@ -294,15 +296,18 @@ bool timeline_walk_make(struct timeline_walk *walk, const struct ft_timeline *in
                               .enter_s = calloc(n, sizeof *w.enter_s),
                               .cost_s = calloc(n, sizeof *w.cost_s),
                               .slowed = calloc(n, sizeof *w.slowed),
-                              .pace = calloc(n + 1, sizeof *w.pace)};
+                              .sorting = calloc(n_sorted, sizeof *w.sorting),
+                              .pace = calloc(n_sorted + 1, sizeof *w.pace)};
     *walk = w;
     if (in->collective && !make_collective(walk))
         return false;
+    if (n > n_sorted)
+        walk->stop = calloc(n_sorted, sizeof *w.stop);
     walk->pass_s = rounds_cost_something(in) ? calloc(n, sizeof *w.pass_s) : w.cost_s;
     if (messages_cost_computing(in) && !make_lengthening(walk))
         return false;
     for (size_t i = 0; w.now && i < n; i++)
         w.now[i] = timeline_type_at(&w, i);
     return w.now && w.begin_s && w.end_s && w.late_s && w.loaded_s && w.enter_s && w.cost_s &&
-           walk->pass_s && w.slowed && w.pace;
+           walk->pass_s && w.slowed && w.sorting && w.pace && (walk->stop || n == n_sorted);
 }

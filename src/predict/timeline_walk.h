@@ -14,6 +14,7 @@ struct sender;
 struct step_bucket;
 struct timeline_computing;
 struct timeline_pace;
+struct timeline_stop;
 
 struct timeline_walk {
     const struct ft_timeline *in;
@@ -37,8 +38,10 @@ struct timeline_walk {
     double *done_s;        /* [n_buckets], sum over devices, since begin of backward; or NULL */
     struct step_bucket *bucket; /* [n_devices * n_buckets], out: when this step's were entered, sent
                                    and done; or NULL */
-    struct timeline_computing *slowed; /* [n_slowed], latest first */
-    struct timeline_pace *pace;        /* [n_paces], latest first */
+    struct timeline_computing *slowed;  /* [n_slowed]; up to TIMELINE_MOST_SORTED latest first */
+    struct timeline_computing *sorting; /* [n_devices], or no more than these */
+    struct timeline_stop *stop;         /* [TIMELINE_MOST_SORTED] where there are more; or NULL */
+    struct timeline_pace *pace;         /* [n_paces], latest first */
     size_t n_slowed, n_paces;
 };
 

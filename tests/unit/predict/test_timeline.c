@@ -532,6 +532,50 @@ static void extreme_values_are_refused_or_counted(void **state)
     assert_true(counted > 500 && counted < 3500);
 }
 
+enum { MANY = 4400 };
+
+/* Of two types, links all different. Those of the second feed the ring by `slower` less while they
+ * compute. */
+static double step_of_many(struct random r, double slower)
+{
+    static int type_of[MANY];
+    static struct ft_link link[MANY];
+    static const double ready_s[] = {0.05, 0.1}, bucket_bytes[] = {25e6, 10e6};
+    const struct ft_timeline_type like = {.forward_s = 0.05,
+                                          .backward_s = 0.1,
+                                          .ready_s = ready_s,
+                                          .busy_Bps = 0.5e9,
+                                          .idle_Bps = 1e9,
+                                          .busy_round_s = 2e-5,
+                                          .idle_round_s = 1e-5,
+                                          .message_lost_s = 1e-6};
+    struct ft_timeline_type type[] = {like, like};
+    type[0].load_s = 0.02;
+    type[0].load_inside = true;
+    type[1].busy_Bps = type[1].idle_Bps * (1 - slower);
+    type[1].busy_round_s = type[1].idle_round_s;
+    for (size_t i = 0; i < MANY; i++) {
+        type_of[i] = i % 8 == 0;
+        link[i] = (struct ft_link){.bandwidth_Bps = 1e9 * (0.7 + random_unit(&r)),
+                                   .latency_s = 1e-6 * random_unit(&r)};
+    }
+    struct ft_timeline in = {type, 2, type_of, link, MANY, bucket_bytes, 2, NULL};
+    struct ft_timeline_step step;
+    assert_true(ft_timeline_step(&in, &step, NULL));
+    return step.step_s;
+}
+
+/* 3850 devices that are slowed are taken one by one, 4400 are not: hardly slowed ones change that
+ * and nothing else. */
+static void very_many_that_compute_are_taken_together(void **state)
+{
+    (void)state;
+    double one_by_one_s = step_of_many(random_seed(9, 0), 0);
+    double together_s = step_of_many(random_seed(9, 0), 1e-9);
+    assert_true(together_s != one_by_one_s);
+    assert_near(together_s, one_by_one_s, 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +590,7 @@ int main(void)
         cmocka_unit_test(one_device_has_no_ring),
         cmocka_unit_test(without_interference_it_is_what_chunks_walked_take),
         cmocka_unit_test(with_equal_devices_interference_is_exact_too),
+        cmocka_unit_test(very_many_that_compute_are_taken_together),
         cmocka_unit_test(with_interference_it_is_near_what_chunks_walked_take),
         cmocka_unit_test(no_step_is_shorter_for_a_worse_system),
         cmocka_unit_test(a_slower_link_gains_little_where_devices_interfere),
