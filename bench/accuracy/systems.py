@@ -4,6 +4,10 @@
 devices has two hosts more, on which its sub-system is measured, so that no host is both measured and forecast; a larger
 type is measured on two of its own. The first type's devices are on one processor and all others on another, and shares
 come to less than 0.6 of each: so each device gets its own whatever the others do, and the kernel's network has room beside them.
+
+Waiting systems have devices for which their host waits (train_waiting.py), so that their kernels take as long whatever this machine
+does beside: {name: (milliseconds of a layer's kernel, devices, mini-batch)}. Their hosts are not limited; they have two types
+at the most, since two on one processor would be measured in each other's way.
 """
 
 import dataclasses
@@ -23,8 +27,43 @@ class System:
     args: tuple = ()
     iterations: tuple = (5, 21)
 
+    script = "train.py"
+
+    def share(self, name):
+        return self.types[name][0]
+
+    def environment(self, name):  # pylint: disable=unused-argument
+        return {}
+
+    def arguments(self):
+        return ["--model", self.model, *self.args]
+
+    def speed(self, name):
+        return f"{self.types[name][0]:g}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting(System):
+    model: str = "waiting"
+    iterations: tuple = (10, 50)
+
+    script = "train_waiting.py"
+
+    def share(self, name):
+        return None
+
+    def environment(self, name):
+        return {"KERNEL_MS": f"{self.types[name][0]:g}"}
+
+    def arguments(self):
+        return list(self.args)
+
+    def speed(self, name):
+        return f"{self.types[name][0]:g} ms a layer"
+
 
 TWO = {"a": (0.28, 2, 16), "b": (0.14, 2, 16)}
+WAIT = {"a": (5, 2, 4), "b": (9, 2, 4)}
 
 
 def across(rate):
@@ -59,4 +98,16 @@ SYSTEMS = [
            {"*": "250mbit", "a-c": "120mbit"}),
     System("six", "six devices, interleaved", "both", {"a": (0.19, 3, 12), "b": (0.1, 3, 12)}, across("120mbit"),
            order="interleaved", model="transformer", args=("--bucket-mb", "1")),
+    Waiting("w-computing", "long kernels", "computing", {"a": (20, 2, 4), "b": (34, 2, 4)}, {"*": WITHIN},
+            args=("--bucket-mb", "2")),
+    Waiting("w-between", "as much sending as computing", "both", WAIT, across("200mbit"), args=("--bucket-mb", "2")),
+    Waiting("w-sending", "a slow link between the types", "all-reduce", WAIT, across("100mbit"), args=("--bucket-mb", "2")),
+    Waiting("w-interleaved", "ring order a b a b", "both", WAIT, across("200mbit"), order="interleaved",
+            args=("--bucket-mb", "2")),
+    Waiting("w-asymmetric", "80 Mbit/s one way, 250 the other", "all-reduce", WAIT,
+            {"*": WITHIN, "a>b": "80mbit", "b>a": "250mbit"}, args=("--bucket-mb", "2")),
+    Waiting("w-one-bucket", "all gradients in one bucket", "both", WAIT, across("250mbit"), args=("--bucket-mb", "100")),
+    Waiting("w-many-buckets", "a bucket for each layer", "both", WAIT, across("250mbit"), args=("--bucket-mb", "0.5")),
+    Waiting("w-eight", "eight devices", "both", {"a": (12, 4, 4), "b": (20, 4, 4)}, {"*": "120mbit"},
+            args=("--bucket-mb", "2")),
 ]

@@ -202,7 +202,8 @@ class FakeGroup:
 class Rounds(unittest.TestCase):
     def test_a_ring_of_four_goes_round_in_six(self):
         group = FakeGroup(1000000)
-        line = rounds.measure(group, 0.5, 7)
+        line = rounds.measure(group, 0.5, 7, None)
+        self.assertEqual(line["computing_share"], 1)
         self.assertEqual(group.sizes, {4 * line["message_bytes"], 4 * line["large_message_bytes"]})
         self.assertEqual(group.n_enough, 3)
         self.assertTrue(0.001 / 6 <= line["idle_s"] < 0.01, line)
@@ -211,7 +212,35 @@ class Rounds(unittest.TestCase):
     def test_a_rank_that_is_gone_is_no_hang(self):
         for n_left in (0, 5):
             with self.assertRaisesRegex(RuntimeError, "a rank is gone"):
-                rounds.measure(FakeGroup(n_left), 0.5, 7)
+                rounds.measure(FakeGroup(n_left), 0.5, 7, None)
+
+    def test_training_that_waits_is_not_slowed_by_computing(self):
+        line = rounds.measure(FakeGroup(1000000), 0.5, 7, 0.0)
+        self.assertEqual((line["computing_share"], line["lost_s"], line["large_lost_s"]), (0, 0, 0))
+        self.assertEqual(line["busy_s"], line["idle_s"])
+
+    def test_activity_ends_where_a_bucket_was_last_ready(self):
+        activity = rounds.Activity()
+        self.assertIsNone(activity.share())
+        activity.begin()
+        activity.end()
+        self.assertIsNone(activity.share())
+        activity.begin()
+        time.sleep(0.2)
+        activity.until()
+        until_s = time.process_time() + 0.1
+        while time.process_time() < until_s:
+            pass
+        activity.end()
+        self.assertLess(activity.share(), 0.25)
+        activity.forget()
+        activity.begin()
+        until_s = time.process_time() + 0.1
+        while time.process_time() < until_s:
+            pass
+        activity.until()
+        activity.end()
+        self.assertGreater(activity.share(), 0.9)
 
 
 class Operators(unittest.TestCase):

@@ -5,6 +5,7 @@ costs from what its bytes do (docs/model.md, "What a round costs").
 """
 
 import datetime
+import os
 import threading
 import time
 
@@ -16,15 +17,60 @@ _SHARE_OF_WINDOW = 0.1
 _MATRIX_SIZE = 192
 
 
-def measure(group, window_s, timeout_s):
+class Activity:
+    """For how much of its backward passes' computing the training thread ran on a processor or waited for one.
+
+    The rest it slept: it waited for a device, or for storage. Linux tells both of each thread (schedstat), in nanoseconds.
+    """
+
+    def __init__(self):
+        self._schedstat = None
+        self._begin = self._end = None
+        self._busy_s = self._wall_s = 0.0
+
+    def _look(self):
+        if self._schedstat is None:
+            try:
+                self._schedstat = os.open("/proc/self/task/%d/schedstat" % threading.get_native_id(), os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                self._schedstat = -1
+        if self._schedstat < 0:
+            return 0.0, 0.0
+        ran_ns, waited_ns, _ = os.pread(self._schedstat, 100, 0).split()
+        return (int(ran_ns) + int(waited_ns)) / 1e9, now()
+
+    def begin(self):
+        self._begin = self._end = self._look()
+
+    def until(self):
+        """Computing goes on until here, at least."""
+        self._end = self._look()
+
+    def end(self):
+        self._busy_s += self._end[0] - self._begin[0]
+        self._wall_s += self._end[1] - self._begin[1]
+
+    def share(self):
+        """None where it did not compute, or where that is not told."""
+        return min(1.0, self._busy_s / self._wall_s) if self._wall_s > 0 else None
+
+    def forget(self):
+        """Counts anew."""
+        self._busy_s = self._wall_s = 0.0
+
+
+def measure(group, window_s, timeout_s, share):
     """The record's `rounds` line, of a process group of at least two ranks on CPUs; all of them call it.
 
-    Times are means of a round, in seconds; `lost_s` of them are lost to computing. Takes 0.4 of window_s, 6 s at the most;
-    more where links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
+    Times are means of a round, in seconds; `lost_s` of them are lost to computing. What is measured beside a thread that
+    computes all the time is taken for training that does so for a share of its time (it waits for a device, or for
+    storage): `share` is an Activity's, None counts as all. Takes 0.4 of window_s, 6 s at the most; more where
+    links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
     """
     length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
     small, large = (Rounds(group, message_bytes, length_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
     idle_s = small.mean_s()
+    share = 1.0 if share is None else share
     alone_per_s = _computing_per_s(lambda: time.sleep(length_s))[0]
     busy_per_s, busy_s = _computing_per_s(small.mean_s)
     large_per_s, large_s = _computing_per_s(large.mean_s)
@@ -32,10 +78,11 @@ def measure(group, window_s, timeout_s):
         "kind": "rounds",
         "message_bytes": _SMALL_BYTES,
         "idle_s": idle_s,
-        "busy_s": busy_s,
-        "lost_s": busy_s * _lost(busy_per_s, alone_per_s),
+        "computing_share": share,
+        "busy_s": idle_s + share * max(0.0, busy_s - idle_s),
+        "lost_s": share * busy_s * _lost(busy_per_s, alone_per_s),
         "large_message_bytes": _LARGE_BYTES,
-        "large_lost_s": large_s * _lost(large_per_s, alone_per_s),
+        "large_lost_s": share * large_s * _lost(large_per_s, alone_per_s),
     }
 
 

@@ -90,6 +90,7 @@ class Watch:
         self.ddp_names = weakref.WeakKeyDictionary()
         self.describer = describe.Describer()
         self.gate = together.Alone()
+        self.activity = rounds.Activity()
         self.sockets = sockets.SocketCounter()
         self.transport_is_seen = True
         self.total_sent = 0
@@ -318,6 +319,7 @@ class Watch:
         if self.unfinished is not None:
             self.unfinished.sent_after = call.sent_before
         self.backward = call
+        self.activity.begin()
         return depth, position
 
     @guarded
@@ -331,6 +333,7 @@ class Watch:
         call.sent_after = self.sockets.snapshot()
         self.unfinished = call if self.reducing else None
         call.end = self.tape.stages[self.leave(depth)][1]
+        self.activity.end()
         if not call.synced:
             self.tape.relabel(begin, "backward", "unsynced")
 
@@ -350,6 +353,7 @@ class Watch:
         (self.reducing.discard if is_last else self.reducing.add)(bucket.module)
         if self.backward is not None:
             self.backward.buckets.append(bucket)
+            self.activity.until()
         return bucket
 
     @guarded
@@ -484,6 +488,7 @@ class Watch:
             self.sent_at_cut = self.sockets.snapshot()
         if self.label == spec.first and not self.window.is_open:
             self.window.open(self.clock.host(begin))
+            self.activity.forget()
         if self.label == spec.last + 1:
             self.window.close(self.clock.host(begin))
             if spec.n_profiled:
@@ -566,7 +571,8 @@ class Watch:
             return
         group = distributed_c10d._get_default_group()  # pylint: disable=protected-access
         try:
-            self.record.write(rounds.measure(group, self.window.length_s(), self.spec.end_timeout_s))
+            self.record.write(rounds.measure(group, self.window.length_s(), self.spec.end_timeout_s,
+                                             self.activity.share()))
         except RuntimeError as error:
             self.record.note("what a round of an all-reduce costs was not measured: %s" % str(error).splitlines()[0])
 
