@@ -150,7 +150,9 @@ static void take_together(struct timeline_walk *w, double chunk_bytes)
     memset(w->stop, 0, TIMELINE_MOST_SORTED * sizeof *w->stop);
     for (size_t s = 0; s < w->n_slowed; s++) {
         struct timeline_computing c = w->slowed[s];
-        add_stop(&w->stop[(size_t)((last_s - c.until_s) * parts)], stop_of(w, c, chunk_bytes));
+        double part = (last_s - c.until_s) * parts;
+        size_t at = part < TIMELINE_MOST_SORTED ? (size_t)part : TIMELINE_MOST_SORTED - 1;
+        add_stop(&w->stop[at], stop_of(w, c, chunk_bytes));
     }
 }
 
