@@ -11,6 +11,7 @@
 
 #include "base/random.h"
 #include "foretrain.h"
+#include "two_types.h"
 
 enum { N_DEVICES = 1024, N_BUCKETS = 4, N_STEPS = 1000, N_ITERATIONS = 81, N_TOGETHER = 2 };
 enum { N_SAMPLES = N_ITERATIONS * N_TOGETHER, REPEATS = 5 };
@@ -63,32 +64,6 @@ static double least_s(const struct ft_timeline *timeline, const struct ft_timeli
 
 int main(void)
 {
-    static const double fast_ready_s[] = {0.03, 0.06, 0.09, 0.1};
-    static const double slow_ready_s[] = {0.05, 0.1, 0.15, 0.16};
-    static const struct ft_timeline_type type[] = {
-        {.load_s = 0.05,
-         .forward_s = 0.05,
-         .backward_s = 0.1,
-         .ready_s = fast_ready_s,
-         .optimizer_s = 0.005,
-         .busy_Bps = 1e9,
-         .idle_Bps = 4e9,
-         .idle_round_s = 5e-6,
-         .busy_round_s = 2e-5,
-         .message_lost_s = 5e-6,
-         .byte_lost_s = 1e-11},
-        {.load_s = 0.08,
-         .forward_s = 0.08,
-         .backward_s = 0.16,
-         .ready_s = slow_ready_s,
-         .optimizer_s = 0.01,
-         .busy_Bps = 0.7e9,
-         .idle_Bps = 5e9,
-         .idle_round_s = 1e-5,
-         .busy_round_s = 4e-5,
-         .message_lost_s = 1e-5,
-         .byte_lost_s = 2e-11},
-    };
     static struct type_samples drawn[2];
     static struct ft_link link[N_DEVICES];
     static int type_of[N_DEVICES];
@@ -96,7 +71,7 @@ int main(void)
     struct ft_timeline_samples samples[2];
     struct random r = random_seed(1, 0);
     for (size_t t = 0; t < 2; t++) {
-        vary(&drawn[t], &type[t], t);
+        vary(&drawn[t], &two_types[t], t);
         samples[t] = (struct ft_timeline_samples){drawn[t].step, N_ITERATIONS, N_TOGETHER, NULL, 0};
     }
     for (size_t i = 0; i < N_DEVICES; i++) {
@@ -104,7 +79,7 @@ int main(void)
         link[i] = (struct ft_link){.bandwidth_Bps = 12.5e9 * (1 + 0.1 * random_unit(&r)),
                                    .latency_s = 5e-6};
     }
-    struct ft_timeline timeline = {type,         2,         type_of, link, N_DEVICES,
+    struct ft_timeline timeline = {two_types,    2,         type_of, link, N_DEVICES,
                                    bucket_bytes, N_BUCKETS, NULL};
     int n_threads = omp_get_max_threads();
     double with_one_s = least_s(&timeline, samples, 1, one_s);

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "foretrain.h"
 #include "processor.h"
+#include "two_types.h"
 
 enum { LEAST = 1000, MOST = 1000000, N_BUCKETS = 4 };
 
@@ -52,33 +53,7 @@ static bool bench(struct ft_timeline *timeline)
 
 int main(void)
 {
-    static const double fast_ready_s[] = {0.03, 0.06, 0.09, 0.1};
-    static const double slow_ready_s[] = {0.05, 0.1, 0.15, 0.16};
     static const double bucket_bytes[N_BUCKETS] = {25e6, 25e6, 25e6, 27e6};
-    const struct ft_timeline_type type[] = {
-        {.load_s = 0.05,
-         .forward_s = 0.05,
-         .backward_s = 0.1,
-         .ready_s = fast_ready_s,
-         .optimizer_s = 0.005,
-         .busy_Bps = 1e9,
-         .idle_Bps = 4e9,
-         .idle_round_s = 5e-6,
-         .busy_round_s = 2e-5,
-         .message_lost_s = 5e-6,
-         .byte_lost_s = 1e-11},
-        {.load_s = 0.08,
-         .forward_s = 0.08,
-         .backward_s = 0.16,
-         .ready_s = slow_ready_s,
-         .optimizer_s = 0.01,
-         .busy_Bps = 0.7e9,
-         .idle_Bps = 5e9,
-         .idle_round_s = 1e-5,
-         .busy_round_s = 4e-5,
-         .message_lost_s = 1e-5,
-         .byte_lost_s = 2e-11},
-    };
     struct ft_link *link = calloc(MOST, sizeof *link);
     int *type_of = calloc(MOST, sizeof *type_of);
     if (!link || !type_of)
@@ -87,7 +62,8 @@ int main(void)
     bool ok = true;
     for (size_t n = LEAST; ok && n <= MOST; n *= 10) {
         fill(link, type_of, n);
-        struct ft_timeline timeline = {type, 2, type_of, link, n, bucket_bytes, N_BUCKETS, NULL};
+        struct ft_timeline timeline = {two_types,    2,         type_of, link, n,
+                                       bucket_bytes, N_BUCKETS, NULL};
         ok = bench(&timeline);
     }
     free(link);

@@ -27,7 +27,7 @@ class System:
     args: tuple = ()
     iterations: tuple = (5, 21)
 
-    script = "train.py"
+    scripts = ("train.py",)  # the last one trains
 
     def share(self, name):
         return self.types[name][0]
@@ -47,7 +47,7 @@ class Waiting(System):
     model: str = "waiting"
     iterations: tuple = (10, 50)
 
-    script = "train_waiting.py"
+    scripts = ("train.py", "train_waiting.py")
 
     def share(self, name):
         return None

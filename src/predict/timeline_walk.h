@@ -39,7 +39,7 @@ struct timeline_walk {
     struct step_bucket *bucket; /* [n_devices * n_buckets], out: when this step's were entered, sent
                                    and done; or NULL */
     struct timeline_computing *slowed;  /* [n_slowed]; up to TIMELINE_MOST_SORTED latest first */
-    struct timeline_computing *sorting; /* [n_devices], or no more than these */
+    struct timeline_computing *sorting; /* as many, to sort them */
     struct timeline_stop *stop;         /* [TIMELINE_MOST_SORTED] where there are more; or NULL */
     struct timeline_pace *pace;         /* [n_paces], latest first */
     size_t n_slowed, n_paces;
