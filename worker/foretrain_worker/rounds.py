@@ -4,40 +4,51 @@ A sub-system of two goes around its ring in two rounds and a ring of N in 2(N-1)
 costs from what its bytes do (docs/model.md, "What a round costs").
 """
 
+import collections
 import datetime
+import math
 import os
+import resource
 import threading
 import time
 
 from foretrain_worker.clock import now
 
 _SMALL_BYTES, _LARGE_BYTES = 4096, 1 << 20
-_FEWEST, _LONGEST_S = 3, 1.5
-_SHARE_OF_WINDOW = 0.1
+_LONGEST_S, _SHARE_OF_WINDOW = 6.0, 0.4
+_SLICE_S = 0.25
 _MATRIX_SIZE = 192
 
 
-class Activity:
-    """For how much of its backward passes' computing the training thread ran on a processor or waited for one.
+class Duty(collections.namedtuple("Duty", "computes_s sleeps_s")):
+    """How training computes: processor time until it sleeps, and for how long then. Means, in seconds."""
 
-    The rest it slept: it waited for a device, or for storage. Linux tells both of each thread (schedstat), in nanoseconds.
+
+ALWAYS = Duty(1.0, 0.0)
+
+
+class Activity:
+    """What the training thread does in its backward passes' computing: it runs on a processor, waits for one, or sleeps.
+
+    It sleeps while it waits for a device, or for storage. Linux tells each thread's time and number of sleeps (schedstat, getrusage).
     """
 
     def __init__(self):
         self._schedstat = None
         self._begin = self._end = None
-        self._busy_s = self._wall_s = 0.0
+        self.forget()
 
     def _look(self):
+        """Seconds run, seconds run or waited for a processor, sleeps, and now."""
         if self._schedstat is None:
             try:
                 self._schedstat = os.open("/proc/self/task/%d/schedstat" % threading.get_native_id(), os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 self._schedstat = -1
         if self._schedstat < 0:
-            return 0.0, 0.0
-        ran_ns, waited_ns, _ = os.pread(self._schedstat, 100, 0).split()
-        return (int(ran_ns) + int(waited_ns)) / 1e9, now()
+            return 0.0, 0.0, 0, 0.0
+        ran_ns, waited_ns, _ = map(int, os.pread(self._schedstat, 100, 0).split())
+        return ran_ns / 1e9, (ran_ns + waited_ns) / 1e9, resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw, now()
 
     def begin(self):
         self._begin = self._end = self._look()
@@ -47,47 +58,74 @@ class Activity:
         self._end = self._look()
 
     def end(self):
-        self._busy_s += self._end[0] - self._begin[0]
-        self._wall_s += self._end[1] - self._begin[1]
+        self._sums = [total + end - begin for total, begin, end in zip(self._sums, self._begin, self._end)]
 
-    def share(self):
+    def duty(self):
         """None where it did not compute, or where that is not told."""
-        return min(1.0, self._busy_s / self._wall_s) if self._wall_s > 0 else None
+        ran_s, awake_s, n_sleeps, wall_s = self._sums
+        if not wall_s > 0:
+            return None
+        return Duty(ran_s / n_sleeps, max(0.0, wall_s - awake_s) / n_sleeps) if n_sleeps else ALWAYS
 
     def forget(self):
         """Counts anew."""
-        self._busy_s = self._wall_s = 0.0
+        self._sums = [0.0, 0.0, 0, 0.0]
 
 
-def measure(group, window_s, timeout_s, share):
+def measure(group, window_s, timeout_s, duty):
     """The record's `rounds` line, of a process group of at least two ranks on CPUs; all of them call it.
 
-    Times are means of a round, in seconds; `lost_s` of them are lost to computing. What is measured beside a thread that
-    computes all the time is taken for training that does so for a share of its time (it waits for a device, or for
-    storage): `share` is an Activity's, None counts as all. Takes 0.4 of window_s, 6 s at the most; more where
-    links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
+    Times are means of a round, in seconds; `lost_s` of them are lost to computing. `duty` is an Activity's, and what is measured beside
+    computing is so beside a thread that computes and sleeps like it; None: that computes all the time.
+    What is compared takes turns, a slice of a quarter of a second each, since processors change their speed from one second to the next.
+    Takes 0.4 of window_s, 6 s at the most; more where links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
     """
     length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
-    small, large = (Rounds(group, message_bytes, length_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
-    idle_s = small.mean_s()
-    share = 1.0 if share is None else share
-    alone_per_s = _computing_per_s(lambda: time.sleep(length_s))[0]
-    busy_per_s, busy_s = _computing_per_s(small.mean_s)
-    large_per_s, large_s = _computing_per_s(large.mean_s)
+    slice_s = min(_SLICE_S, length_s / 4)
+    small, large = (Rounds(group, message_bytes, slice_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
+    duty = ALWAYS if duty is None else duty
+    idle, beside_small, beside_large = Mean(), Mean(), Mean()
+    begin_s, has_enough = now(), False
+    while not has_enough:
+        idle.add(small.run())
+        alone = compute_beside(lambda: time.sleep(slice_s), duty, slice_s)
+        for rounds, mean in ((small, beside_small), (large, beside_large)):
+            computed = compute_beside(rounds.run, duty, slice_s)
+            mean.add(computed.result, computed.lost_s(alone))
+        has_enough = small.all_reduce(now() - begin_s > length_s)
     return {
         "kind": "rounds",
         "message_bytes": _SMALL_BYTES,
-        "idle_s": idle_s,
-        "computing_share": share,
-        "busy_s": idle_s + share * max(0.0, busy_s - idle_s),
-        "lost_s": share * busy_s * _lost(busy_per_s, alone_per_s),
+        "idle_s": idle.round_s(),
+        "computes_s": duty.computes_s,
+        "sleeps_s": duty.sleeps_s,
+        "busy_s": max(idle.round_s(), beside_small.round_s()),
+        "lost_s": beside_small.lost_s(),
         "large_message_bytes": _LARGE_BYTES,
-        "large_lost_s": share * large_s * _lost(large_per_s, alone_per_s),
+        "large_lost_s": beside_large.lost_s(),
     }
 
 
-def _lost(per_s, alone_per_s):
-    return max(0.0, 1 - per_s / alone_per_s)
+class Mean:
+    """Of a round, over all slices."""
+
+    def __init__(self):
+        self._n_rounds, self._span_s, self._n_losing, self._lost_s = 0, 0.0, 0, 0.0
+
+    def add(self, ran, lost_s=0.0):
+        self._n_rounds += ran.n_rounds
+        self._span_s += ran.span_s
+        self._n_losing += ran.n_before + ran.n_rounds
+        self._lost_s += lost_s
+
+    def round_s(self):
+        return self._span_s / self._n_rounds
+
+    def lost_s(self):
+        return max(0.0, self._lost_s / self._n_losing)
+
+
+Ran = collections.namedtuple("Ran", "n_before n_rounds span_s")  # rounds until all ranks are there, and after that in span_s
 
 
 class Rounds:
@@ -101,24 +139,34 @@ class Rounds:
         self._timeout = datetime.timedelta(seconds=timeout_s)
         self._tensor = torch.zeros(group.size() * message_bytes // 4, dtype=torch.float32, device="cpu")
 
-    def mean_s(self):
-        """Seconds of a round, the first all-reduce not counted. Goes on until one rank has had enough: its first element tells."""
-        self._all_reduce(False)
+    def run(self):
+        """Goes on until one rank has had enough."""
+        self.all_reduce(False)
         begin_s, n = now(), 0
         has_enough = False
         while not has_enough:
             n += 1
-            has_enough = self._all_reduce(n >= _FEWEST and now() - begin_s > self._length_s)
-        return (now() - begin_s) / n / (2 * (self._group.size() - 1))
+            has_enough = self.all_reduce(now() - begin_s > self._length_s)
+        n_around = 2 * (self._group.size() - 1)
+        return Ran(n_around, n * n_around, now() - begin_s)
 
-    def _all_reduce(self, has_enough):
+    def all_reduce(self, has_enough):
+        """Whether any rank has had enough: its first element tells."""
         self._tensor[0] = float(has_enough)
         self._group.allreduce([self._tensor]).wait(self._timeout)
         return bool(self._tensor[0] > 0)
 
 
-def _computing_per_s(measured):
-    """How many products of matrices a second this thread makes while another calls `measured`, and what that returns."""
+class Computed(collections.namedtuple("Computed", "result n_products awake_s")):
+    """How many matrices a thread multiplied while another did something, which returned `result`."""
+
+    def lost_s(self, alone):
+        """How much longer products took than alone."""
+        return self.awake_s - self.n_products / alone.n_products * alone.awake_s
+
+
+def compute_beside(measured, duty, longest_sleep_s):
+    """Multiplies matrices and sleeps, as long as another thread takes for `measured`. Waking up late is time awake."""
     import torch
 
     outcome = {}
@@ -131,11 +179,19 @@ def _computing_per_s(measured):
 
     thread = threading.Thread(target=call, daemon=True)
     matrix = torch.ones(_MATRIX_SIZE, _MATRIX_SIZE, device="cpu")
-    begin_s, n = now(), 0
+    n_products, slept_s = 0, 0.0
+    begin_s, ran_until_s = now(), time.thread_time()
     thread.start()
-    while n == 0 or thread.is_alive():
+    while n_products == 0 or thread.is_alive():
         torch.mm(matrix, matrix)
-        n += 1
+        n_products += 1
+        ran_s = time.thread_time() - ran_until_s
+        if duty.sleeps_s > 0 and ran_s >= duty.computes_s:
+            asleep_s, pieces = now(), ran_s / duty.computes_s if duty.computes_s > 0 else math.inf
+            sleep_s = min(longest_sleep_s, pieces * duty.sleeps_s)
+            thread.join(sleep_s)
+            slept_s += min(sleep_s, now() - asleep_s)
+            ran_until_s = time.thread_time()
     if "error" in outcome:
         raise outcome["error"]
-    return n / (now() - begin_s), outcome["result"]
+    return Computed(outcome["result"], n_products, now() - begin_s - slept_s)

@@ -572,7 +572,7 @@ class Watch:
         group = distributed_c10d._get_default_group()  # pylint: disable=protected-access
         try:
             self.record.write(rounds.measure(group, self.window.length_s(), self.spec.end_timeout_s,
-                                             self.activity.share()))
+                                             self.activity.duty()))
         except RuntimeError as error:
             self.record.note("what a round of an all-reduce costs was not measured: %s" % str(error).splitlines()[0])
 
