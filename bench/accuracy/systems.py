@@ -6,8 +6,8 @@ type is measured on two of its own. The first type's devices are on one processo
 come to less than 0.6 of each: so each device gets its own whatever the others do, and the kernel's network has room beside them.
 
 Waiting systems have devices for which their host waits (train_waiting.py), so that their kernels take as long whatever this machine
-does beside: {name: (milliseconds of a layer's kernel, devices, mini-batch)}. Their hosts are not limited; they have two types
-at the most, since two on one processor would be measured in each other's way.
+does beside: {name: (milliseconds of a layer's kernel, devices, mini-batch)}. Their hosts are not limited; three types are
+measured one after the other, since two on one processor would be in each other's way.
 """
 
 import dataclasses
@@ -29,6 +29,9 @@ class System:
 
     scripts = ("train.py",)  # the last one trains
 
+    def measuring(self):
+        return ["--parallel"]
+
     def share(self, name):
         return self.types[name][0]
 
@@ -48,6 +51,9 @@ class Waiting(System):
     iterations: tuple = (10, 50)
 
     scripts = ("train.py", "train_waiting.py")
+
+    def measuring(self):
+        return ["--parallel"] if len(self.types) <= 2 else []
 
     def share(self, name):
         return None
@@ -110,4 +116,10 @@ SYSTEMS = [
     Waiting("w-many-buckets", "a bucket for each layer", "both", WAIT, across("250mbit"), args=("--bucket-mb", "0.5")),
     Waiting("w-eight", "eight devices", "both", {"a": (12, 4, 4), "b": (20, 4, 4)}, {"*": "120mbit"},
             args=("--bucket-mb", "2")),
+    Waiting("w-three-types", "three types", "both", {"a": (10, 2, 4), "b": (16, 2, 4), "c": (26, 2, 4)},
+            {"*": WITHIN, "a-c": "150mbit"}, args=("--bucket-mb", "2")),
+    Waiting("w-five", "five devices, three types", "both", {"a": (12, 2, 4), "b": (18, 2, 4), "c": (27, 1, 4)},
+            {"*": "250mbit", "a-c": "120mbit"}, args=("--bucket-mb", "1")),
+    Waiting("w-six", "six devices, interleaved", "both", {"a": (8, 3, 4), "b": (14, 3, 4)}, {"*": "160mbit"}, order="interleaved",
+            args=("--bucket-mb", "1")),
 ]
