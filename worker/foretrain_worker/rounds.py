@@ -78,7 +78,8 @@ def measure(group, window_s, timeout_s, duty):
     Times are means of a round, in seconds; `lost_s` of them are lost to computing. `duty` is an Activity's, and what is measured beside
     computing is so beside a thread that computes and sleeps like it; None: that computes all the time.
     What is compared takes turns, a slice of a quarter of a second each, since processors change their speed from one second to the next.
-    Takes 0.4 of window_s, some 6 s at the most; more where links are so slow. Raises RuntimeError where a rank is gone or late by timeout_s.
+    Takes 0.4 of window_s, some 6 s at the most; more where links are so slow.
+    Raises RuntimeError where a rank is gone or late by timeout_s.
     """
     length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
     slice_s = min(_SLICE_S, length_s / 4)
