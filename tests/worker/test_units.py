@@ -206,6 +206,7 @@ class Rounds(unittest.TestCase):
         self.assertEqual((line["computes_s"], line["sleeps_s"]), rounds.ALWAYS)
         self.assertEqual(group.sizes, {4 * line["message_bytes"], 4 * line["large_message_bytes"]})
         self.assertGreaterEqual(group.n_enough, 4)
+        self.assertEqual(group.n_enough % 3, 1, "three runs a turn, and the end")
         self.assertTrue(0.001 / 6 <= line["idle_s"] < 0.01, line)
         self.assertTrue(0.001 / 6 <= line["busy_s"] < 0.01, line)
 
