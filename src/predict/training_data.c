@@ -121,8 +121,8 @@ static void set_throughput(const struct ft_share *share, int n_types, struct for
     }
 }
 
-/* Of so many steps of a run: they vary by themselves, and all alike from run to run (docs/model.md,
- * "Spread"). */
+/* Of so many steps of a run: they vary by themselves, and all alike from run to run and by what is
+ * not modelled (docs/model.md, "Spread"). */
 static struct span span_of_steps(const struct forecast *f, double n_steps)
 {
     const double tenth = 1.2815515655446004; /* normal: 10 % lie above so many deviations */
@@ -131,7 +131,7 @@ static struct span span_of_steps(const struct forecast *f, double n_steps)
     if (f->model != MODEL_TIMELINE || !timeline->spread_known)
         return (struct span){all_s, all_s, all_s};
     double within = timeline->step_deviation / sqrt(n_steps);
-    double off_s = tenth * all_s * hypot(timeline->between_runs, within);
+    double off_s = tenth * all_s * hypot(hypot(timeline->between_runs, timeline->model_error), within);
     return (struct span){all_s, fmax(0, all_s - off_s), all_s + off_s};
 }
 

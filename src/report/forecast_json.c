@@ -141,6 +141,7 @@ static json_t *timeline_json(const struct forecast *f)
     json_put_count(object, "drawn_steps", (double)timeline->n_steps);
     json_put_real(object, "step_deviation", timeline->step_deviation);
     json_put_real(object, "between_runs_deviation", timeline->between_runs);
+    json_put_real(object, "model_deviation", timeline->model_error);
     if (f->epoch_known) {
         json_put(object, "epoch_s", span_json(&f->epoch_span_s));
         json_put(object, "total_s", span_json(&f->total_span_s));

@@ -61,10 +61,8 @@ class Activity:
         self._sums = [total + end - begin for total, begin, end in zip(self._sums, self._begin, self._end)]
 
     def duty(self):
-        """None where it did not compute, or where that is not told."""
+        """ALWAYS as well where it did not compute, or where that is not told."""
         ran_s, awake_s, n_sleeps, wall_s = self._sums
-        if not wall_s > 0:
-            return None
         return Duty(ran_s / n_sleeps, max(0.0, wall_s - awake_s) / n_sleeps) if n_sleeps else ALWAYS
 
     def forget(self):
@@ -76,7 +74,7 @@ def measure(group, window_s, timeout_s, duty):
     """The record's `rounds` line, of a process group of at least two ranks on CPUs; all of them call it.
 
     Times are means of a round, in seconds; `lost_s` of them are lost to computing. `duty` is an Activity's, and what is measured beside
-    computing is so beside a thread that computes and sleeps like it; None: that computes all the time.
+    computing is so beside a thread that computes and sleeps like it.
     What is compared takes turns, a slice of a quarter of a second each, since processors change their speed from one second to the next.
     Takes 0.4 of window_s, some 6 s at the most; more where links are so slow.
     Raises RuntimeError where a rank is gone or late by timeout_s.
@@ -84,7 +82,6 @@ def measure(group, window_s, timeout_s, duty):
     length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
     slice_s = min(_SLICE_S, length_s / 4)
     small, large = (Rounds(group, message_bytes, slice_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
-    duty = ALWAYS if duty is None else duty
     idle, beside_small, beside_large = Mean(), Mean(), Mean()
     begin_s, has_enough = now(), False
     while not has_enough:
