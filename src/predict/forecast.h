@@ -37,7 +37,7 @@ struct timeline_forecast {
     double between_runs;   /* of the mean step of one run and another, likewise */
     double model_error;    /* of the timeline itself, likewise */
     /* What was walked, for what else can be asked of it; NULL where not known: */
-    const struct ft_timeline *ring;            /* mean times, ceilings fitted */
+    const struct ft_timeline *ring;            /* mean times, with ceilings */
     const struct ft_timeline_samples *samples; /* [n_types] */
     double n_prefetched;
 };

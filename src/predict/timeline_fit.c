@@ -19,6 +19,7 @@ struct fit {
     struct timeline_walk walk;
     double *done_s, *target_s; /* [n_buckets] */
     double limit_Bps;          /* the slowest link; above it a ceiling is not felt */
+    struct ft_ceilings most;   /* no higher than these */
 };
 
 struct point {
@@ -125,14 +126,15 @@ static bool search(struct fit *f, struct section s, struct point *best)
 /* The best busy ceiling for an idle one: what buckets take falls with it. */
 static bool find_busy(struct fit *f, double idle_Bps, struct point *best)
 {
+    double most_Bps = fmin(idle_Bps, f->most.busy_Bps);
     struct section s = {.probe = try_point,
                         .idle_Bps = idle_Bps,
-                        .low = idle_Bps * LEAST_BUSY,
-                        .high = idle_Bps,
-                        .top = idle_Bps,
-                        .best_Bps = idle_Bps,
+                        .low = most_Bps * LEAST_BUSY,
+                        .high = most_Bps,
+                        .top = most_Bps,
+                        .best_Bps = most_Bps,
                         .n_cuts = BUSY_CUTS};
-    return try_point(f, idle_Bps, idle_Bps, best) && search(f, s, best);
+    return try_point(f, most_Bps, idle_Bps, best) && search(f, s, best);
 }
 
 static bool try_idle(struct fit *f, double ceiling_Bps, double idle_Bps, struct point *point)
@@ -145,10 +147,10 @@ static bool try_idle(struct fit *f, double ceiling_Bps, double idle_Bps, struct 
 static bool search_coarsely(struct fit *f, struct point *best)
 {
     struct point p;
-    if (!find_busy(f, f->limit_Bps, best))
+    if (!find_busy(f, f->most.idle_Bps, best))
         return false;
     for (int i = 1; i < COARSE; i++) {
-        if (!find_busy(f, f->limit_Bps * pow(RATIO, -i), &p))
+        if (!find_busy(f, f->most.idle_Bps * pow(RATIO, -i), &p))
             return false;
         if (is_better(f, &p, best))
             *best = p;
@@ -161,8 +163,8 @@ static bool search_finely(struct fit *f, struct point *best)
 {
     struct section s = {.probe = try_idle,
                         .low = best->idle_Bps / RATIO,
-                        .high = fmin(f->limit_Bps, best->idle_Bps * RATIO),
-                        .top = f->limit_Bps,
+                        .high = fmin(f->most.idle_Bps, best->idle_Bps * RATIO),
+                        .top = f->most.idle_Bps,
                         .best_Bps = best->idle_Bps,
                         .n_cuts = IDLE_CUTS};
     return search(f, s, best);
@@ -179,6 +181,8 @@ static void set_targets(struct fit *f, const double *done_s)
     f->limit_Bps = INFINITY;
     for (size_t i = 0; i < f->timeline.n_devices; i++)
         f->limit_Bps = fmin(f->limit_Bps, f->timeline.link[i].bandwidth_Bps);
+    f->most.idle_Bps = fmin(f->limit_Bps, f->type.idle_Bps);
+    f->most.busy_Bps = f->type.busy_Bps;
 }
 
 static bool check(const struct ft_timeline *timeline, const struct ft_timeline_samples *samples,

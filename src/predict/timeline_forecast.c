@@ -134,8 +134,33 @@ static void open_up(const struct measured_ring *ring, struct ft_timeline *own)
         link[i].bandwidth_Bps *= ring->link[i].at_least ? far : 1;
 }
 
+/* What feeds a link so that a round takes this long; INFINITY: no slower than the link. */
+static double rate_of_round(const struct ft_timeline *own, double bytes, double took_s,
+                            double round_s)
+{
+    double link_s = 0, latency_s = 0;
+    for (size_t i = 0; i < own->n_devices; i++) {
+        link_s = fmax(link_s, message_s(&own->link[i], bytes));
+        latency_s = fmax(latency_s, message_latency_s(&own->link[i]));
+    }
+    double fed_s = took_s - latency_s - round_s;
+    return took_s > link_s && fed_s > 0 ? bytes / fed_s : INFINITY;
+}
+
+/* What rounds of large messages were fed with when nothing else was sent or done: the most. */
+static void find_highest(const struct profile_rounds *rounds, const struct ft_timeline *own,
+                         struct type_forecast *type)
+{
+    double bytes = rounds->large_message_bytes;
+    if (!(rounds->large_idle_s > 0))
+        return;
+    double idle_Bps = rate_of_round(own, bytes, rounds->large_idle_s, type->idle_round_s);
+    double busy_Bps = rate_of_round(own, bytes, rounds->large_busy_s, type->busy_round_s);
+    type->ceilings = (struct ft_ceilings){fmin(busy_Bps, idle_Bps), idle_Bps};
+}
+
 /* NULL, or why nothing says what a device of the type can send. */
-static const char *fit(struct whole *w, const struct network *network, int t,
+static const char *find_ceilings(struct whole *w, const struct network *network, int t,
                        struct type_forecast *type)
 {
     struct measured_ring ring;
@@ -152,8 +177,9 @@ static const char *fit(struct whole *w, const struct network *network, int t,
     char message[FT_MESSAGE_SIZE];
     struct ft_timeline own = own_timeline(w, t, &ring);
     find_rounds(&p->rounds, &own, type);
-    set_sending(type, &w->type[t]);
     open_up(&ring, &own);
+    find_highest(&p->rounds, &own, type);
+    set_sending(type, &w->type[t]);
     if (ft_timeline_fit(&own, &w->samples[t], w->steps[t].done_s, &type->ceilings, message))
         return NULL;
     return arena_copy(w->arena, message);
@@ -285,7 +311,7 @@ static void take_links(struct whole *w, const struct forecast *f)
     w->timeline.link = link;
 }
 
-static void fit_types(struct whole *w, const struct network *network, struct forecast *f)
+static void find_types(struct whole *w, const struct network *network, struct forecast *f)
 {
     for (int t = 0; t < f->n_types; t++) {
         struct type_forecast *type = &f->type[t];
@@ -294,7 +320,7 @@ static void fit_types(struct whole *w, const struct network *network, struct for
         type->optimizer_s = mean->optimizer_s;
         type->rest_s = mean->rest_s;
         type->ceilings = (struct ft_ceilings){INFINITY, INFINITY};
-        type->why_no_ceilings = fit(w, network, t, type);
+        type->why_no_ceilings = find_ceilings(w, network, t, type);
         set_sending(type, &w->type[t]);
     }
 }
@@ -547,7 +573,7 @@ bool forecast_timeline(struct arena *arena, const struct job *job, const struct 
     if (f->timeline.why_not)
         return true;
     make_ring(&w, f);
-    fit_types(&w, network, f);
+    find_types(&w, network, f);
     take_links(&w, f);
     forecast_own(&w, network, f);
     go_over_to_whole(&w, f);

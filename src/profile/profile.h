@@ -63,12 +63,13 @@ struct profile_collective {
     double span_s, transfer_s; /* means, as of buckets; negative: unknown */
 };
 
-/* A round of a small all-reduce, the mean over devices, while nothing else runs and while the
- * device computes; and how much computing such a round and one of large messages cost. */
+/* Rounds of all-reduces of small and of large messages, means over devices: what one took while
+ * nothing else ran and while the device computed, and how much computing it cost. */
 struct profile_rounds {
     double message_bytes; /* what a device sends in one; 0: not measured */
     double idle_s, busy_s, lost_s;
-    double large_message_bytes, large_lost_s; /* 0: not measured */
+    double large_message_bytes; /* 0: not measured */
+    double large_idle_s, large_busy_s, large_lost_s; /* the first two 0: not measured */
 };
 
 /* Bytes by dtype ("float32"): item[n]. */

@@ -224,6 +224,10 @@ static void add_rounds(struct json_text *out, const struct profile_rounds *round
     json_text_number(out, "lost_s", rounds->lost_s);
     if (rounds->large_message_bytes > 0) {
         json_text_number(out, "large_message_bytes", rounds->large_message_bytes);
+        if (rounds->large_idle_s > 0) {
+            json_text_number(out, "large_idle_s", rounds->large_idle_s);
+            json_text_number(out, "large_busy_s", rounds->large_busy_s);
+        }
         json_text_number(out, "large_lost_s", rounds->large_lost_s);
     }
     json_text_close(out, '{');

@@ -395,6 +395,8 @@ static void fill_rounds(const struct record_window *w, struct profile *p)
         mean.idle_s += share * rounds->idle_s;
         mean.busy_s += share * rounds->busy_s;
         mean.lost_s += share * rounds->lost_s;
+        mean.large_idle_s += share * rounds->large_idle_s;
+        mean.large_busy_s += share * rounds->large_busy_s;
         mean.large_lost_s += share * rounds->large_lost_s;
     }
     p->rounds = mean;

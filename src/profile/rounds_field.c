@@ -9,5 +9,7 @@ const struct field rounds_field[N_ROUNDS_FIELDS] = {
     {"lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, lost_s), 0},
     {"large_message_bytes", FIELD_NUMBER, false,
      offsetof(struct profile_rounds, large_message_bytes), 1},
+    {"large_idle_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_idle_s), 0},
+    {"large_busy_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_busy_s), 0},
     {"large_lost_s", FIELD_NUMBER, false, offsetof(struct profile_rounds, large_lost_s), 0},
 };

@@ -4,7 +4,7 @@
 
 #include "profile/node.h"
 
-enum { N_ROUNDS_FIELDS = 6 };
+enum { N_ROUNDS_FIELDS = 8 };
 
 extern const struct field rounds_field[N_ROUNDS_FIELDS]; /* of struct profile_rounds */
 

@@ -102,6 +102,7 @@ class Torchrun(ScriptTest):
             line = record.one("rounds")
             self.assertEqual((line["message_bytes"], line["large_message_bytes"]), (4096, 1048576))
             self.assertTrue(0 < line["idle_s"] < 1 and 0 < line["busy_s"] < 1, line)
+            self.assertTrue(line["idle_s"] < line["large_idle_s"] <= line["large_busy_s"] < 10, line)
             self.assertTrue(line["computes_s"] > 0 and line["sleeps_s"] >= 0, line)
             self.assertTrue(0 <= line["lost_s"] <= line["busy_s"] and 0 <= line["large_lost_s"] < 1, line)
 

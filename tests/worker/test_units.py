@@ -206,9 +206,10 @@ class Rounds(unittest.TestCase):
         self.assertEqual((line["computes_s"], line["sleeps_s"]), rounds.ALWAYS)
         self.assertEqual(group.sizes, {4 * line["message_bytes"], 4 * line["large_message_bytes"]})
         self.assertGreaterEqual(group.n_enough, 4)
-        self.assertEqual(group.n_enough % 3, 1, "three runs a turn, and the end")
+        self.assertEqual(group.n_enough % 4, 1, "four runs a turn, and the end")
         self.assertTrue(0.001 / 6 <= line["idle_s"] < 0.01, line)
         self.assertTrue(0.001 / 6 <= line["busy_s"] < 0.01, line)
+        self.assertTrue(0.001 / 6 <= line["large_idle_s"] <= line["large_busy_s"] < 0.01, line)
 
     def test_a_rank_that_is_gone_is_no_hang(self):
         for n_left in (0, 5):

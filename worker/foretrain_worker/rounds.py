@@ -1,7 +1,8 @@
 """What a round of an all-reduce costs besides its bytes, and what messages cost a device that computes.
 
 A sub-system of two goes around its ring in two rounds and a ring of N in 2(N-1): only small messages tell what a round
-costs from what its bytes do (docs/model.md, "What a round costs").
+costs from what its bytes do, and only large ones that nothing computes beside what bytes cost then (docs/model.md,
+"What a round costs" and "The ceilings").
 """
 
 import collections
@@ -80,12 +81,13 @@ def measure(group, window_s, timeout_s, duty):
     Raises RuntimeError where a rank is gone or late by timeout_s.
     """
     length_s = min(_LONGEST_S, _SHARE_OF_WINDOW * window_s)
-    slice_s = min(_SLICE_S, length_s / 4)
+    slice_s = min(_SLICE_S, length_s / 5)
     small, large = (Rounds(group, message_bytes, slice_s, timeout_s) for message_bytes in (_SMALL_BYTES, _LARGE_BYTES))
-    idle, beside_small, beside_large = Mean(), Mean(), Mean()
+    idle_small, idle_large, beside_small, beside_large = Mean(), Mean(), Mean(), Mean()
     begin_s, has_enough = now(), False
     while not has_enough:
-        idle.add(small.run())
+        idle_small.add(small.run())
+        idle_large.add(large.run())
         alone = compute_beside(lambda: time.sleep(slice_s), duty, slice_s)
         for rounds, mean in ((small, beside_small), (large, beside_large)):
             computed = compute_beside(rounds.run, duty, slice_s)
@@ -94,12 +96,14 @@ def measure(group, window_s, timeout_s, duty):
     return {
         "kind": "rounds",
         "message_bytes": _SMALL_BYTES,
-        "idle_s": idle.round_s(),
+        "idle_s": idle_small.round_s(),
         "computes_s": duty.computes_s,
         "sleeps_s": duty.sleeps_s,
-        "busy_s": max(idle.round_s(), beside_small.round_s()),
+        "busy_s": max(idle_small.round_s(), beside_small.round_s()),
         "lost_s": beside_small.lost_s(),
         "large_message_bytes": _LARGE_BYTES,
+        "large_idle_s": idle_large.round_s(),
+        "large_busy_s": max(idle_large.round_s(), beside_large.round_s()),
         "large_lost_s": beside_large.lost_s(),
     }
 

@@ -126,6 +126,28 @@ static void rounds_cost_the_whole_ring_what_small_messages_told(void **state)
 }
 
 /*
+ * Large messages of 2 MB, of which the link takes 20 ms. The slow ones' take 4 ms and 10 ms while
+ * they compute beside 40 and 80 ms, however soon their buckets were done.
+ */
+static void large_rounds_tell_what_devices_send(void **state)
+{
+    (void)state;
+    struct lab lab;
+    lab_start(&lab);
+    lab.cluster.profile[0].rounds =
+        (struct profile_rounds){1e5, 0.005, 0.011, 0, 2e6, 0.02, 0.019, 0};
+    lab.cluster.profile[1].rounds =
+        (struct profile_rounds){1e5, 0.005, 0.011, 0, 2e6, 0.044, 0.09, 0};
+    cluster_forecast(&lab.cluster);
+    const struct forecast *f = &lab.cluster.forecast;
+    assert_true(isinf(f->type[0].ceilings.idle_Bps) && isinf(f->type[0].ceilings.busy_Bps));
+    assert_near(f->type[1].ceilings.idle_Bps, 50e6);
+    assert_near(f->type[1].ceilings.busy_Bps, 25e6);
+    assert_true(f->type[1].self_error > 0.02);
+    cluster_free(&lab.cluster);
+}
+
+/*
  * 1 ms of computing a message and 1 ns a byte. Two messages of 2 MB cost the sub-system 6 ms of the
  * 40 ms that its first bucket took beside backward; ten of 0.67 MB cost the whole ring 16.7 ms.
  */
@@ -134,7 +156,7 @@ static void messages_cost_computing_in_the_small_and_in_the_large(void **state)
     (void)state;
     struct lab lab;
     lab_start(&lab);
-    lab.cluster.profile[1].rounds = (struct profile_rounds){1e5, 0.001, 0.001, 0.001, 1.1e6, 0.002};
+    lab.cluster.profile[1].rounds = (struct profile_rounds){1e5, 0.001, 0.001, 0.001, 1.1e6, 0, 0, 0.002};
     cluster_forecast(&lab.cluster);
     const struct forecast *f = &lab.cluster.forecast;
     assert_near(f->type[1].backward_s, 0.4 - 0.006);
@@ -305,6 +327,7 @@ int main(void)
         cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
         cmocka_unit_test(a_lower_bound_gives_way_to_what_was_seen_to_be_sent),
         cmocka_unit_test(rounds_cost_the_whole_ring_what_small_messages_told),
+        cmocka_unit_test(large_rounds_tell_what_devices_send),
         cmocka_unit_test(messages_cost_computing_in_the_small_and_in_the_large),
         cmocka_unit_test(other_collectives_take_more_rounds_among_more_devices),
         cmocka_unit_test(samples_give_an_interval),

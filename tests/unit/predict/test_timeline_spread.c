@@ -263,6 +263,25 @@ static void tells_a_rate_from_what_a_round_costs(void **state)
     assert_near(c.step_s, 0.375, 0.002);
 }
 
+/* Buckets that would be done by 20 and 50 MB/s; the type sends 16 and 40 at the most. */
+static void finds_none_above_what_is_known_to_be_the_most(void **state)
+{
+    (void)state;
+    struct pair c;
+    start_pair(&c);
+    c.type.busy_Bps = 16e6;
+    c.type.idle_Bps = 40e6;
+    fit(&c, 0.24, 0.26);
+    assert_near(c.found.busy_Bps, 16e6, 1);
+    assert_near(c.found.idle_Bps, 40e6, 1);
+    start_pair(&c);
+    c.type.busy_Bps = 30e6;
+    c.type.idle_Bps = 80e6;
+    fit(&c, 0.24, 0.26);
+    assert_near(c.found.busy_Bps, 20e6, 2e6);
+    assert_near(c.found.idle_Bps, 50e6, 3e6);
+}
+
 static void finds_none_where_the_link_is_the_limit(void **state)
 {
     (void)state;
@@ -339,6 +358,7 @@ int main(void)
         cmocka_unit_test(refuses_samples_that_cannot_be),
         cmocka_unit_test(finds_the_ceilings_that_buckets_show),
         cmocka_unit_test(tells_a_rate_from_what_a_round_costs),
+        cmocka_unit_test(finds_none_above_what_is_known_to_be_the_most),
         cmocka_unit_test(finds_none_where_the_link_is_the_limit),
         cmocka_unit_test(tells_a_slower_device_from_a_link_that_gives_less),
         cmocka_unit_test(takes_buckets_that_overtake),

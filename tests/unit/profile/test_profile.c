@@ -336,7 +336,7 @@ static struct profile full_profile(void)
                         .n_backward_ops = 1,
                         .collective = collective,
                         .n_collectives = 2,
-                        .rounds = {4096, 0.001, 0.25, 0.125, 1048576, 0.5},
+                        .rounds = {4096, 0.001, 0.25, 0.125, 1048576, 0.0625, 0.375, 0.5},
                         .layer = layer,
                         .n_layers = 2,
                         .loss = "cross_entropy",
@@ -398,6 +398,7 @@ static void keeps_every_value_through_a_file(void **state)
     assert_true(q->rounds.message_bytes == 4096 && q->rounds.idle_s == 0.001);
     assert_true(q->rounds.busy_s == 0.25 && q->rounds.lost_s == 0.125);
     assert_true(q->rounds.large_message_bytes == 1048576 && q->rounds.large_lost_s == 0.5);
+    assert_true(q->rounds.large_idle_s == 0.0625 && q->rounds.large_busy_s == 0.375);
     assert_null(q->layer[1].activation);
     assert_string_equal(q->input[0].key, "model");
     assert_string_equal(q->input[2].key, "a");

@@ -435,8 +435,9 @@ static void leaves_operators_alone_when_the_profiler_costs_little(void **state)
 #define ROUNDS(small, idle, busy, more)                                                            \
     "{\"kind\":\"rounds\",\"message_bytes\":" #small ",\"idle_s\":" #idle                          \
     ",\"busy_s\":" #busy more "}\n"
-#define LARGE(bytes, lost)                                                                         \
-    ",\"lost_s\":1,\"large_message_bytes\":" #bytes ",\"large_lost_s\":" #lost
+#define LARGE(bytes, idle, busy, lost)                                                             \
+    ",\"lost_s\":1,\"large_message_bytes\":" #bytes ",\"large_idle_s\":" #idle                      \
+    ",\"large_busy_s\":" #busy ",\"large_lost_s\":" #lost
 
 static void takes_rounds_that_all_ranks_measured(void **state)
 {
@@ -444,12 +445,13 @@ static void takes_rounds_that_all_ranks_measured(void **state)
     static const char sent[] = ",\"bytes_sent\":1";
     const struct profile_rounds *rounds = &f->profile.rounds;
     add_record(f, JOIN(f, header(f, 0, 2, 1, 1), iteration(f, 1, 1, 1, sent),
-                       ROUNDS(4096, 0.5, 3, LARGE(1e6, 7)), END));
+                       ROUNDS(4096, 0.5, 3, LARGE(1e6, 2, 5, 7)), END));
     add_record(f, JOIN(f, header(f, 1, 2, 1, 1), iteration(f, 1, 1, 1, sent),
-                       ROUNDS(4096, 1.5, 3, LARGE(1e6, 9)), END));
+                       ROUNDS(4096, 1.5, 3, LARGE(1e6, 4, 7, 9)), END));
     merge(f);
     assert_true(rounds->message_bytes == 4096 && rounds->idle_s == 1 && rounds->busy_s == 3);
     assert_true(rounds->lost_s == 1 && rounds->large_message_bytes == 1e6);
+    assert_true(rounds->large_idle_s == 3 && rounds->large_busy_s == 6);
     assert_true(rounds->large_lost_s == 8);
     f->n = 1;
     add_record(f, JOIN(f, header(f, 1, 2, 1, 1), iteration(f, 1, 1, 1, sent),
