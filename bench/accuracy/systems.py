@@ -4,10 +4,10 @@
 devices has two hosts more, on which its sub-system is measured, so that no host is both measured and forecast; a larger
 type is measured on two of its own. The first type's devices are on one processor and all others on another, and shares
 come to less than 0.6 of each: so each device gets its own whatever the others do, and the kernel's network has room beside them.
+Three types are measured one after the other, since the sub-systems of two on one processor would be in each other's way.
 
 Waiting systems have devices for which their host waits (train_waiting.py), so that their kernels take as long whatever this machine
-does beside: {name: (milliseconds of a layer's kernel, devices, mini-batch)}. Their hosts are not limited; three types are
-measured one after the other, since two on one processor would be in each other's way.
+does beside: {name: (milliseconds of a layer's kernel, devices, mini-batch)}. Their hosts are not limited.
 """
 
 import dataclasses
@@ -25,12 +25,12 @@ class System:
     order: str = "as-listed"
     model: str = "cnn"
     args: tuple = ()
-    iterations: tuple = (5, 21)
+    iterations: tuple = (5, 45)
 
     scripts = ("train.py",)  # the last one trains
 
     def measuring(self):
-        return ["--parallel"]
+        return ["--parallel"] if len(self.types) <= 2 else []
 
     def share(self, name):
         return self.types[name][0]
@@ -52,9 +52,6 @@ class Waiting(System):
 
     scripts = ("train.py", "train_waiting.py")
 
-    def measuring(self):
-        return ["--parallel"] if len(self.types) <= 2 else []
-
     def share(self, name):
         return None
 
@@ -68,6 +65,7 @@ class Waiting(System):
         return f"{self.types[name][0]:g} ms a layer"
 
 
+SHORT = (5, 21)  # of those whose iterations take seconds, or that were measured before windows became longer
 TWO = {"a": (0.28, 2, 16), "b": (0.14, 2, 16)}
 WAIT = {"a": (5, 2, 4), "b": (9, 2, 4)}
 
@@ -77,33 +75,33 @@ def across(rate):
 
 
 SYSTEMS = [
-    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}),
-    System("between", "as much sending as computing", "both", TWO, across("150mbit")),
-    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit")),
-    System("interleaved", "ring order a b a b", "both", TWO, across("100mbit"), order="interleaved"),
+    System("computing", "fast links", "computing", TWO, {"*": "2gbit"}, iterations=SHORT),
+    System("between", "as much sending as computing", "both", TWO, across("150mbit"), iterations=SHORT),
+    System("sending", "a slow link between the types", "all-reduce", TWO, across("40mbit"), iterations=SHORT),
+    System("interleaved", "ring order a b a b", "both", TWO, across("100mbit"), order="interleaved", iterations=SHORT),
     System("asymmetric", "60 Mbit/s one way, 200 the other", "all-reduce", TWO,
-           {"*": WITHIN, "a>b": "60mbit", "b>a": "200mbit"}),
+           {"*": WITHIN, "a>b": "60mbit", "b>a": "200mbit"}, iterations=SHORT),
     System("one-slow-link", "one link of one direction slow", "all-reduce", TWO,
-           {"*": WITHIN, "a1>b0": "30mbit", "b0>a1": "30mbit"}),
+           {"*": WITHIN, "a1>b0": "30mbit", "b0>a1": "30mbit"}, iterations=SHORT),
     System("batches", "unequal mini-batches", "computing", {"a": (0.28, 2, 24), "b": (0.14, 2, 12)}, across("150mbit")),
     System("three-types", "three types", "both", {"a": (0.28, 2, 16), "b": (0.16, 2, 16), "c": (0.1, 2, 8)},
            {"*": "200mbit", "a-c": "100mbit"}),
     System("eight", "eight devices", "both", {"a": (0.15, 4, 16), "b": (0.1, 4, 16)}, across("150mbit")),
     System("loading", "pictures that are costly to load", "loading", TWO, {"*": WITHIN},
-           args=("--scale", "12")),
+           args=("--scale", "12"), iterations=SHORT),
     System("one-bucket", "transformer, one bucket", "both", TWO, across("100mbit"),
-           model="transformer", args=("--bucket-mb", "100")),
+           model="transformer", args=("--bucket-mb", "100"), iterations=SHORT),
     System("many-buckets", "transformer, buckets of 0.5 MB", "both", TWO, across("100mbit"),
-           model="transformer", args=("--bucket-mb", "0.5")),
+           model="transformer", args=("--bucket-mb", "0.5"), iterations=SHORT),
     System("resnet18", "ResNet-18, 45 MB of gradients", "all-reduce", {"a": (0.26, 2, 4), "b": (0.17, 2, 4)},
            {"*": "600mbit", "a-b": "400mbit"}, model="resnet18", iterations=(4, 14)),
     System("loader-beside", "costly pictures, one loader worker", "loading", TWO, {"*": WITHIN},
-           args=("--scale", "12", "--workers", "1")),
+           args=("--scale", "12", "--workers", "1"), iterations=SHORT),
     System("small-batches", "few samples, much to send", "all-reduce", {"a": (0.28, 2, 4), "b": (0.14, 2, 4)}, across("200mbit")),
     System("five", "five devices, three types", "both", {"a": (0.28, 2, 16), "b": (0.16, 2, 12), "c": (0.1, 1, 8)},
            {"*": "250mbit", "a-c": "120mbit"}),
     System("six", "six devices, interleaved", "both", {"a": (0.19, 3, 12), "b": (0.1, 3, 12)}, across("120mbit"),
-           order="interleaved", model="transformer", args=("--bucket-mb", "1")),
+           order="interleaved", model="transformer", args=("--bucket-mb", "1"), iterations=SHORT),
     Waiting("w-computing", "long kernels", "computing", {"a": (20, 2, 4), "b": (34, 2, 4)}, {"*": WITHIN},
             args=("--bucket-mb", "2")),
     Waiting("w-between", "as much sending as computing", "both", WAIT, across("200mbit"), args=("--bucket-mb", "2")),

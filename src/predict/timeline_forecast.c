@@ -161,7 +161,7 @@ static void find_highest(const struct profile_rounds *rounds, const struct ft_ti
 
 /* NULL, or why nothing says what a device of the type can send. */
 static const char *find_ceilings(struct whole *w, const struct network *network, int t,
-                       struct type_forecast *type)
+                                 struct type_forecast *type)
 {
     struct measured_ring ring;
     const struct profile *p = &w->profile[t];

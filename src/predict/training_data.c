@@ -131,7 +131,8 @@ static struct span span_of_steps(const struct forecast *f, double n_steps)
     if (f->model != MODEL_TIMELINE || !timeline->spread_known)
         return (struct span){all_s, all_s, all_s};
     double within = timeline->step_deviation / sqrt(n_steps);
-    double off_s = tenth * all_s * hypot(hypot(timeline->between_runs, timeline->model_error), within);
+    double off_s =
+        tenth * all_s * hypot(hypot(timeline->between_runs, timeline->model_error), within);
     return (struct span){all_s, fmax(0, all_s - off_s), all_s + off_s};
 }
 

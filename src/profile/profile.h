@@ -68,7 +68,7 @@ struct profile_collective {
 struct profile_rounds {
     double message_bytes; /* what a device sends in one; 0: not measured */
     double idle_s, busy_s, lost_s;
-    double large_message_bytes; /* 0: not measured */
+    double large_message_bytes;                      /* 0: not measured */
     double large_idle_s, large_busy_s, large_lost_s; /* the first two 0: not measured */
 };
 
