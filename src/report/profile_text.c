@@ -128,9 +128,15 @@ static void print_rounds(struct arena *arena, const struct profile_rounds *round
                            units_format(rounds->message_bytes, DIMENSION_BYTES, small),
                            units_format(rounds->idle_s, DIMENSION_TIME, idle),
                            units_format(rounds->busy_s, DIMENSION_TIME, busy)));
+    if (rounds->large_idle_s > 0)
+        text_wrap(out, "",
+                  arena_format(arena, "One of %s messages took %s, and %s while devices computed.",
+                               units_format(rounds->large_message_bytes, DIMENSION_BYTES, large),
+                               units_format(rounds->large_idle_s, DIMENSION_TIME, idle),
+                               units_format(rounds->large_busy_s, DIMENSION_TIME, busy)));
     if (rounds->large_message_bytes > 0)
         text_wrap(out, "",
-                  arena_format(arena, "It cost %s of computing, one of %s messages %s.",
+                  arena_format(arena, "A small one cost %s of computing, one of %s messages %s.",
                                units_format(rounds->lost_s, DIMENSION_TIME, idle),
                                units_format(rounds->large_message_bytes, DIMENSION_BYTES, large),
                                units_format(rounds->large_lost_s, DIMENSION_TIME, lost)));
