@@ -156,7 +156,8 @@ static void messages_cost_computing_in_the_small_and_in_the_large(void **state)
     (void)state;
     struct lab lab;
     lab_start(&lab);
-    lab.cluster.profile[1].rounds = (struct profile_rounds){1e5, 0.001, 0.001, 0.001, 1.1e6, 0, 0, 0.002};
+    lab.cluster.profile[1].rounds =
+        (struct profile_rounds){1e5, 0.001, 0.001, 0.001, 1.1e6, 0, 0, 0.002};
     cluster_forecast(&lab.cluster);
     const struct forecast *f = &lab.cluster.forecast;
     assert_near(f->type[1].backward_s, 0.4 - 0.006);
@@ -236,8 +237,8 @@ static void samples_give_an_interval(void **state)
     assert_true(fabs(f->timeline.step_s.low / shortest_s - (1 - 0.76 * 0.02)) < 0.01);
     assert_true(fabs(f->timeline.step_s.high / (shortest_s + 0.3) - (1 + 0.92 * 0.02)) < 0.01);
     assert_true(fabs(f->step_s - mean_s) < 0.03);
-    double off = 1.2815515655446004 *
-                 hypot(0.02, f->timeline.step_deviation / sqrt(f->epoch.iterations));
+    double off =
+        1.2815515655446004 * hypot(0.02, f->timeline.step_deviation / sqrt(f->epoch.iterations));
     assert_near(f->epoch_span_s.high, f->epoch_s * (1 + off));
     assert_near(f->epoch_span_s.low, f->epoch_s * (1 - off));
     cluster_free(&lab.cluster);

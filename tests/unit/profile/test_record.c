@@ -436,7 +436,7 @@ static void leaves_operators_alone_when_the_profiler_costs_little(void **state)
     "{\"kind\":\"rounds\",\"message_bytes\":" #small ",\"idle_s\":" #idle                          \
     ",\"busy_s\":" #busy more "}\n"
 #define LARGE(bytes, idle, busy, lost)                                                             \
-    ",\"lost_s\":1,\"large_message_bytes\":" #bytes ",\"large_idle_s\":" #idle                      \
+    ",\"lost_s\":1,\"large_message_bytes\":" #bytes ",\"large_idle_s\":" #idle                     \
     ",\"large_busy_s\":" #busy ",\"large_lost_s\":" #lost
 
 static void takes_rounds_that_all_ranks_measured(void **state)
