@@ -336,9 +336,10 @@ struct ft_ceilings {
  * The ceilings with which a sub-system's own buckets are done when they were (docs/model.md, "The
  * ceilings").
  *
- *   timeline  the sub-system's ring of one type, n_together devices; no ceiling is found above its
- * own samples   [1], its steps in the order in which they were measured done_s    [n_buckets], when
- * each bucket was done, from the begin of backward; the mean
+ *   timeline  the sub-system's ring of one type, n_together devices; the type's ceilings are the
+ *             highest that are found
+ *   samples   [1], its steps in the order in which they were measured
+ *   done_s    [n_buckets], when each bucket was done, from the begin of backward; the mean
  *
  * Fails as ft_timeline_step, or where there is no bucket or no ring.
  */

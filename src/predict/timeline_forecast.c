@@ -101,6 +101,15 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
     return own;
 }
 
+/* Of a ring's links, what a message takes the slowest. */
+static double slowest_message_s(const struct ft_timeline *ring, double bytes)
+{
+    double slowest_s = 0;
+    for (size_t i = 0; i < ring->n_devices; i++)
+        slowest_s = fmax(slowest_s, message_s(&ring->link[i], bytes));
+    return slowest_s;
+}
+
 /*
  * What a round costs beside its bytes and its link, which take the rest of what a small all-reduce
  * took.
@@ -108,11 +117,9 @@ static struct ft_timeline own_timeline(struct whole *w, int t, const struct meas
 static void find_rounds(const struct profile_rounds *rounds, const struct ft_timeline *own,
                         struct type_forecast *type)
 {
-    double link_s = 0;
-    for (size_t i = 0; i < own->n_devices; i++)
-        link_s = fmax(link_s, message_s(&own->link[i], rounds->message_bytes));
     if (!(rounds->message_bytes > 0))
         return;
+    double link_s = slowest_message_s(own, rounds->message_bytes);
     type->idle_round_s = fmax(0, rounds->idle_s - link_s);
     type->busy_round_s = fmax(type->idle_round_s, rounds->busy_s - link_s);
 }
@@ -138,16 +145,11 @@ static void open_up(const struct measured_ring *ring, struct ft_timeline *own)
 static double rate_of_round(const struct ft_timeline *own, double bytes, double took_s,
                             double round_s)
 {
-    double link_s = 0, latency_s = 0;
-    for (size_t i = 0; i < own->n_devices; i++) {
-        link_s = fmax(link_s, message_s(&own->link[i], bytes));
-        latency_s = fmax(latency_s, message_latency_s(&own->link[i]));
-    }
-    double fed_s = took_s - latency_s - round_s;
-    return took_s > link_s && fed_s > 0 ? bytes / fed_s : INFINITY;
+    double fed_s = took_s - slowest_message_s(own, 0) - round_s;
+    return took_s > slowest_message_s(own, bytes) && fed_s > 0 ? bytes / fed_s : INFINITY;
 }
 
-/* What rounds of large messages were fed with when nothing else was sent or done: the most. */
+/* Training feeds its links no faster than rounds of large messages, which nothing else disturbs. */
 static void find_highest(const struct profile_rounds *rounds, const struct ft_timeline *own,
                          struct type_forecast *type)
 {

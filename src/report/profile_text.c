@@ -115,31 +115,34 @@ static void print_stages(const struct profile *p, struct text *out)
     grid_print(&grid, out);
 }
 
+static const char *took_text(struct arena *arena, double idle_s, double busy_s)
+{
+    char idle[UNITS_TEXT_SIZE], busy[UNITS_TEXT_SIZE];
+    return arena_format(arena, "took %s, and %s while devices computed.",
+                        units_format(idle_s, DIMENSION_TIME, idle),
+                        units_format(busy_s, DIMENSION_TIME, busy));
+}
+
 static void print_rounds(struct arena *arena, const struct profile_rounds *rounds, struct text *out)
 {
-    char small[UNITS_TEXT_SIZE], idle[UNITS_TEXT_SIZE], busy[UNITS_TEXT_SIZE];
-    char large[UNITS_TEXT_SIZE], lost[UNITS_TEXT_SIZE];
+    char small[UNITS_TEXT_SIZE], large[UNITS_TEXT_SIZE];
+    char small_lost[UNITS_TEXT_SIZE], large_lost[UNITS_TEXT_SIZE];
     if (!(rounds->message_bytes > 0))
         return;
+    units_format(rounds->message_bytes, DIMENSION_BYTES, small);
+    units_format(rounds->large_message_bytes, DIMENSION_BYTES, large);
     text_wrap(out, "",
-              arena_format(arena,
-                           "A round of a small all-reduce (%s a message) took %s, and %s while "
-                           "devices computed.",
-                           units_format(rounds->message_bytes, DIMENSION_BYTES, small),
-                           units_format(rounds->idle_s, DIMENSION_TIME, idle),
-                           units_format(rounds->busy_s, DIMENSION_TIME, busy)));
+              arena_format(arena, "A round of a small all-reduce (%s a message) %s", small,
+                           took_text(arena, rounds->idle_s, rounds->busy_s)));
     if (rounds->large_idle_s > 0)
         text_wrap(out, "",
-                  arena_format(arena, "One of %s messages took %s, and %s while devices computed.",
-                               units_format(rounds->large_message_bytes, DIMENSION_BYTES, large),
-                               units_format(rounds->large_idle_s, DIMENSION_TIME, idle),
-                               units_format(rounds->large_busy_s, DIMENSION_TIME, busy)));
+                  arena_format(arena, "One of %s messages %s", large,
+                               took_text(arena, rounds->large_idle_s, rounds->large_busy_s)));
     if (rounds->large_message_bytes > 0)
         text_wrap(out, "",
                   arena_format(arena, "A small one cost %s of computing, one of %s messages %s.",
-                               units_format(rounds->lost_s, DIMENSION_TIME, idle),
-                               units_format(rounds->large_message_bytes, DIMENSION_BYTES, large),
-                               units_format(rounds->large_lost_s, DIMENSION_TIME, lost)));
+                               units_format(rounds->lost_s, DIMENSION_TIME, small_lost), large,
+                               units_format(rounds->large_lost_s, DIMENSION_TIME, large_lost)));
 }
 
 static void print_bytes(struct arena *arena, const struct profile *p, struct text *out)

@@ -129,7 +129,7 @@ static void rounds_cost_the_whole_ring_what_small_messages_told(void **state)
  * Large messages of 2 MB, of which the link takes 20 ms. The slow ones' take 4 ms and 10 ms while
  * they compute beside 40 and 80 ms, however soon their buckets were done.
  */
-static void large_rounds_tell_what_devices_send(void **state)
+static void large_rounds_bound_what_devices_send(void **state)
 {
     (void)state;
     struct lab lab;
@@ -328,7 +328,7 @@ int main(void)
         cmocka_unit_test(what_devices_cannot_feed_shows_in_the_whole),
         cmocka_unit_test(a_lower_bound_gives_way_to_what_was_seen_to_be_sent),
         cmocka_unit_test(rounds_cost_the_whole_ring_what_small_messages_told),
-        cmocka_unit_test(large_rounds_tell_what_devices_send),
+        cmocka_unit_test(large_rounds_bound_what_devices_send),
         cmocka_unit_test(messages_cost_computing_in_the_small_and_in_the_large),
         cmocka_unit_test(other_collectives_take_more_rounds_among_more_devices),
         cmocka_unit_test(samples_give_an_interval),
